@@ -47,6 +47,7 @@ NAMES = {
     "FileOut": "FileState",
     "FileRowOut": "FileRow",
     "GoldAnswerIn": "GoldAnswerIn",
+    "GoldLinksOut": "GoldLinks",
     "GoldOut": "GoldAnswer",
     "Grading": "Grading",
     "InvitedOut": "Invited",

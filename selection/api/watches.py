@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Field, Query, Schema, Status
@@ -14,15 +14,28 @@ from selection.facts import Facts
 from selection.limits import LONGEST_RESPONSE, LONGEST_WHY, MOST_ANSWERS, MOST_ENTRIES
 from selection.models import Pool, QuestionSet, Run, Upload, Watch, WatchedWorker
 from selection.watches import alarms, begin, gold, overview
-from selection.worker import links
+from selection.worker import link_rotation, links
 
 from .base import ERRORS, Scope, Token, api, find_object, may_manage, requester_name
-from .fields import Amount, Id, Key, Moment, Name, Named, RowsOut, Sent, Yes, filter_named
+from .fields import (
+    Amount,
+    Id,
+    Key,
+    Moment,
+    Name,
+    Named,
+    RowsOut,
+    Sent,
+    Yes,
+    build_schema,
+    filter_named,
+)
 from .files import FileOut, store_file
 from .idempotency import idempotent
 from .pagination import Page, paginate
+from .run.setting_fields import StrictSchema
 
-State = Literal["fine", "falling", "alarm", "paused", "testing", "left"]
+State = Literal["fine", "falling", "alarm", "paused", "practice", "testing", "left"]
 
 
 class WatchedWorkerIn(Schema, extra="forbid"):
@@ -58,6 +71,11 @@ class WatchSettings(Schema, extra="forbid"):
         0.05, ge=0, le=0.2, description="A worker so far below the level hardly passes a test."
     )
     tries: int = Field(1, ge=1, le=10, description="Tests of a worker until they pass.")
+    practises: Yes = Field(
+        False,
+        description="True: a test begins with the practice questions of the sets, on the page of "
+        "the worker's link; gold asked before the end of the practice does not count.",
+    )
 
 
 class WatchIn(WatchSettings):
@@ -74,19 +92,21 @@ class WatchIn(WatchSettings):
     )
 
 
-class WatchChangeIn(Schema, extra="forbid"):
+def _optional_settings() -> dict[str, Any]:
+    """List the settings with their limits, each of which may be omitted."""
+    fields = {"name": WatchIn.model_fields["name"], **WatchSettings.model_fields}
+    return {
+        name: (Annotated[one.annotation, Field(), *one.metadata] | None, None)  # without its texts
+        for name, one in fields.items()
+    }
+
+
+_ChangesIn: Any = build_schema("_ChangesIn", _optional_settings(), StrictSchema)
+
+
+class WatchChangeIn(_ChangesIn):
     """Omitted fields stay. Another level or rule begins anew: earlier answers count no more."""
 
-    name: Name | None = None
-    level: float | None = Field(None, gt=0, lt=1)
-    pace: Literal["tasks", "week"] | None = None
-    every: Amount | None = None
-    rule: Literal["rate", "share", "lasting"] | None = None
-    once_in: int | None = Field(None, ge=10, le=1_000_000)
-    delta: float | None = Field(None, ge=0.001, le=0.5)
-    pauses: Yes | None = None
-    tolerance: float | None = Field(None, ge=0, le=0.2)
-    tries: int | None = Field(None, ge=1, le=10)
     question_sets: list[Id] | None = Field(None, min_length=1, max_length=100)
 
 
@@ -108,6 +128,7 @@ class WatchOut(Schema):
     pauses: bool
     tolerance: float
     tries: int
+    practises: bool
     created: datetime
     stopped: datetime | None
     state: Literal["active", "stopped"]
@@ -160,6 +181,10 @@ class ActionIn(Schema, extra="forbid"):
     )
 
 
+class GoldLinksOut(Schema):
+    replaced: int = Field(description="Number of workers with a new link.")
+
+
 class GoldAnswerIn(Schema, extra="forbid"):
     worker: Key
     question: Key
@@ -196,7 +221,7 @@ def _watch_payloads(watches: Sequence[Watch]) -> list[dict[str, Any]]:
 
 
 def _worker_payload(request: HttpRequest, row: WatchedWorker) -> dict[str, Any]:
-    link = links.gold_address(row.pk) if may_manage(request) else ""
+    link = links.gold_address(row.pk, row.link_version) if may_manage(request) else ""
     return {**overview.worker_values(row), "link": link}
 
 
@@ -317,6 +342,27 @@ def move_watched_worker(
     row = alarms.find_watched(watch, worker)
     alarms.ACTIONS[move](row, requester_name(request), payload.why)
     return _worker_payload(request, alarms.find_watched(watch, worker))
+
+
+@api.post(
+    "/watches/{watch_id}/workers/{key:worker}/link", response=WatchedWorkerOut, tags=["watches"]
+)
+def replace_gold_link(
+    request: HttpRequest, watch_id: Id, worker: Key, payload: ActionIn
+) -> dict[str, Any]:
+    """Replace the personal link of a worker. The old one says so, and answers stay."""
+    row = alarms.find_watched(find_object(request, Watch, watch_id), worker)
+    link_rotation.rotate_gold_link(row, requester_name(request), payload.why)
+    row.refresh_from_db(fields=["link_version"])
+    return _worker_payload(request, row)
+
+
+@api.post("/watches/{watch_id}/links", response=GoldLinksOut, tags=["watches"])
+def replace_gold_links(request: HttpRequest, watch_id: Id, payload: ActionIn) -> dict[str, int]:
+    """Replace the personal links of all workers; the list of workers has the new ones."""
+    watch = find_object(request, Watch, watch_id)
+    who = requester_name(request)
+    return {"replaced": link_rotation.rotate_all_gold_links(watch, who, payload.why)}
 
 
 @api.delete("/watches/{watch_id}/workers/{key:worker}", response={204: None}, tags=["watches"])

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("selection", "0054_requalification")]
+    dependencies = [("selection", "0058_practice_in_watches")]
 
     operations = [
         migrations.AddField("runforecast", "accuracy", models.FloatField(null=True)),

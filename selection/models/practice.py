@@ -7,6 +7,7 @@ from django.db import models
 
 from .answers import Assignment, Candidate
 from .questions import Gradable, QuestionSet
+from .watches import WatchedWorker
 
 
 class Practice(Gradable):
@@ -36,10 +37,14 @@ class Practice(Gradable):
 class PracticeAnswer(models.Model):
     """A worker's answer to a practice question in a run; ``tries`` counts the wrong ones.
 
-    done  True if the worker may go on to the next question
+    watched  the worker in a watch, without a candidate: it came before the latest test
+    done     True if the worker may go on to the next question
     """
 
-    candidate = models.ForeignKey(Candidate, models.CASCADE, related_name="practised")
+    candidate = models.ForeignKey(Candidate, models.CASCADE, null=True, related_name="practised")
+    watched = models.ForeignKey(
+        WatchedWorker, models.CASCADE, null=True, related_name="practised", db_index=False
+    )
     practice = models.ForeignKey(Practice, models.CASCADE, related_name="answers", db_index=False)
     response = models.TextField()
     right = models.BooleanField()
@@ -49,11 +54,12 @@ class PracticeAnswer(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["candidate", "practice"], name="practised_once")
+            models.UniqueConstraint(fields=["candidate", "practice"], name="practised_once"),
+            models.UniqueConstraint(fields=["watched", "practice"], name="practised_in_watch_once"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.candidate}: {self.practice}"
+        return f"{self.candidate or self.watched}: {self.practice}"
 
 
 class QuestionReport(models.Model):

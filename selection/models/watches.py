@@ -13,6 +13,11 @@ LOWEST_LEVEL, HIGHEST_LEVEL = 0.05, 0.99
 LEVEL_RANGE = "A level lies between 0.05 and 0.99."
 PER_TASKS, ONCE_IN, DELTA = 20, 2000, 0.05
 TOLERANCE, TRIES = 0.05, 1
+# Columns that requesters set, besides name and question sets.
+SETTINGS = (
+    *("level", "pace", "every", "rule", "once_in", "delta", "pauses", "tolerance", "tries"),
+    "practises",
+)
 
 
 class WatchQuerySet(models.QuerySet["Watch"]):
@@ -31,6 +36,7 @@ class Watch(NamedInTeam):
     pauses     True if an alarm pauses its worker
     tolerance  of a test: a worker that is further below the level hardly ever passes
     tries      tests that a worker may take before they pass
+    practises  True if each test begins with the practice questions of the question sets
     stopped    time of its end; a stopped watch takes no answers, and may go on later
     alarms_sent  time up to which members were told of alarms by e-mail
     """
@@ -77,6 +83,7 @@ class Watch(NamedInTeam):
     tries = models.PositiveSmallIntegerField(
         default=TRIES, db_default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
     )
+    practises = models.BooleanField(default=False, db_default=False)
     created = models.DateTimeField(auto_now_add=True)
     stopped = models.DateTimeField(null=True, editable=False)
     alarms_sent = models.DateTimeField(null=True, editable=False)
@@ -99,8 +106,7 @@ class Watch(NamedInTeam):
 class WatchedWorkerQuerySet(models.QuerySet["WatchedWorker"]):
     def out_of_work(self, run: int) -> "WatchedWorkerQuerySet":
         """Select the paused and tested workers of this run's watches: they get no tasks."""
-        states = (WatchedWorker.State.PAUSED, WatchedWorker.State.TESTING)
-        return self.filter(watch__run=run, state__in=states)
+        return self.filter(watch__run=run, state__in=WatchedWorker.OUT_OF_WORK)
 
 
 class WatchedWorker(models.Model):
@@ -119,6 +125,7 @@ class WatchedWorker(models.Model):
     dismissed  time of the latest dismissal of an alarm
     why        reason of the latest pause or dismissal
     tried      tests that they began since they last passed or began anew
+    link_version  number of replacements of their gold link: the earlier ones open nothing
     recount    True if the next step counts their answers from the beginning
     """
 
@@ -127,8 +134,13 @@ class WatchedWorker(models.Model):
         FALLING = "falling", "falling"
         ALARM = "alarm", "alarm"
         PAUSED = "paused", "paused"
+        PRACTICE = "practice", "practising"
         TESTING = "testing", "tested again"
         LEFT = "left", "not watched any more"
+
+    # A test begins with practice, if the watch wants it.
+    RETESTED = (State.PRACTICE, State.TESTING)
+    OUT_OF_WORK = (State.PAUSED, *RETESTED)
 
     watch = models.ForeignKey(Watch, models.CASCADE, related_name="workers", db_index=False)
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="watched")
@@ -139,7 +151,7 @@ class WatchedWorker(models.Model):
     evidence = models.FloatField(default=0)
     answers = models.PositiveIntegerField(default=0)
     right = models.PositiveIntegerField(default=0)
-    state = models.CharField(max_length=7, choices=State, default=State.FINE)
+    state = models.CharField(max_length=8, choices=State, default=State.FINE)
     since = models.DateTimeField(null=True)
     first_asked = models.DateTimeField(null=True)
     last_asked = models.DateTimeField(null=True)
@@ -149,6 +161,7 @@ class WatchedWorker(models.Model):
     dismissed = models.DateTimeField(null=True)
     why = models.CharField(max_length=300, blank=True, default="")
     tried = models.PositiveSmallIntegerField(default=0, db_default=0)
+    link_version = models.PositiveSmallIntegerField(default=0, db_default=0)
     recount = models.BooleanField(default=False)
 
     objects = WatchedWorkerQuerySet.as_manager()

@@ -79,11 +79,7 @@ def _run_data(row: Candidate) -> dict[str, Any]:
         "verdict_because": row.decided_why if row.pulls else "",
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
         "by_hand_because": row.by_hand_why,
-        "practice": [
-            {"prompt": item.practice.prompt, "response": item.response, "right": item.right}
-            | {"wrong_tries": item.tries, "at": _format_moment(item.at)}
-            for item in row.practised.select_related("practice").order_by("pk")
-        ],
+        "practice": _practice_data(row),
         "answers": [_answer_data(item) for item in assignments.order_by("position")],
         "answers_not_asked_for_yet": [
             {"question": item.question.key, "response": item.response}
@@ -101,6 +97,7 @@ def _watch_data(row: WatchedWorker) -> dict[str, Any]:
         "level": row.level,
         "alarm": _format_moment(row.alarmed),
         "alarm_dismissed": _format_moment(row.dismissed),
+        "practice": _practice_data(row),
         "answers": [
             {"question": answer.question.key, "prompt": answer.question.prompt}
             | {"asked": _format_moment(answer.asked), "answered": _format_moment(answer.at)}
@@ -113,6 +110,14 @@ def _watch_data(row: WatchedWorker) -> dict[str, Any]:
             for one in WatchedMember.objects.filter(watched=row)
         ],
     }
+
+
+def _practice_data(row: Candidate | WatchedWorker) -> list[dict[str, Any]]:
+    return [
+        {"prompt": item.practice.prompt, "response": item.response, "right": item.right}
+        | {"wrong_tries": item.tries, "at": _format_moment(item.at)}
+        for item in row.practised.select_related("practice").order_by("pk")
+    ]
 
 
 def _message_data(row: Candidate) -> dict[str, Any]:

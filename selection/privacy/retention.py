@@ -57,6 +57,7 @@ def apply_retention() -> Facts:
         for run in list(_due_runs(now)):
             _forget_responses(run)
         _due_gold(now).update(response=DELETED)
+        _due_practice(now).update(response="")
     return counts
 
 
@@ -133,6 +134,13 @@ def _due_gold(now: datetime) -> QuerySet[GoldAnswer]:
         return GoldAnswer.objects.none()
     old = GoldAnswer.objects.filter(at__lt=now - timedelta(days=settings.RESPONSES_DAYS))
     return old.exclude(response=DELETED)
+
+
+def _due_practice(now: datetime) -> QuerySet[PracticeAnswer]:
+    if settings.RESPONSES_DAYS <= 0:
+        return PracticeAnswer.objects.none()
+    since = now - timedelta(days=settings.RESPONSES_DAYS)
+    return PracticeAnswer.objects.filter(candidate=None, at__lt=since).exclude(response="")
 
 
 def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:

@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from selection import db_clock
-from selection.answers.recording import NO_TEXT, outside_choices, refuse_response
+from selection.answers.practice import record_try
+from selection.answers.recording import NO_TEXT
 from selection.errors import Conflict, NotFound, Refused
 from selection.facts import Facts
 from selection.imports.rows import refuse_gold
@@ -41,17 +41,7 @@ def answer_practice(candidate_id: int, practice_id: int, response: str) -> Facts
         raise NotFound("There is no such practice question.")
     if candidate.run.status == Run.Status.ENDED or candidate.gone:
         raise Conflict("This run asks you no more questions.")
-    refuse_response(response)
-    if not practice.allows(response):
-        raise outside_choices(practice.choices, response, practice.kind)
-    row = _practice_row(candidate, practice)
-    if not row.done:
-        row.response, row.right = response, practice.grade(response)
-        row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
-        row.at = db_clock.database_now()
-        row.save()
-    tries = _tries_left(practice, row)
-    return Facts(practice=practice, right=row.right, done=row.done, left=tries)
+    return record_try(_practice_row(candidate, practice), response)
 
 
 def _is_asked(run: Run, practice: Practice) -> bool:
@@ -65,11 +55,3 @@ def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
     )
     new = PracticeAnswer(candidate=candidate, practice=practice, right=False, done=False)
     return rows.first() or new
-
-
-def _tries_left(practice: Practice, row: PracticeAnswer) -> int | None:
-    """Count the wrong tries left; a worker that is readmitted gets the full number again."""
-    most = practice.question_set.tries
-    if row.done or most is None:
-        return None
-    return (most - row.tries % most) % most

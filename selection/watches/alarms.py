@@ -1,6 +1,7 @@
 """Consequences of an alarm: messages, pause, dismissal, test. All are in the audit log."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -8,7 +9,16 @@ from django.db import transaction
 from selection import audit, db_clock, webhooks
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_WHY
-from selection.models import RunConnection, Watch, WatchedWorker, Webhook, stored_spellings
+from selection.models import (
+    Endpoint,
+    Practice,
+    QuestionSet,
+    RunConnection,
+    Watch,
+    WatchedWorker,
+    Webhook,
+    stored_spellings,
+)
 from selection.outbox.celery_messages import request_task
 from selection.texts import counted
 from selection.webhooks import Message
@@ -77,7 +87,7 @@ def alarm_payload(row: WatchedWorker) -> dict[str, Any]:
 @transaction.atomic
 def pause_worker(row: WatchedWorker, who: str, why: str = "") -> None:
     """Mark the worker as paused, and tell the webhooks. Raises Conflict if they are already."""
-    row = _lock(row)
+    row = lock_row(row)
     if row.state == State.PAUSED:
         raise Conflict(f"“{row.worker}” is paused already.")
     _change(row, "paused", who, why, state=State.PAUSED)
@@ -87,7 +97,7 @@ def pause_worker(row: WatchedWorker, who: str, why: str = "") -> None:
 @transaction.atomic
 def resume_worker(row: WatchedWorker, who: str, why: str = "") -> None:
     """End a pause. An alarm stays until it is dismissed."""
-    row = _lock(row)
+    row = lock_row(row)
     if row.state != State.PAUSED:
         raise Conflict(f"“{row.worker}” is not paused.")
     state = State.ALARM if row.alarmed else State.FINE
@@ -98,7 +108,7 @@ def resume_worker(row: WatchedWorker, who: str, why: str = "") -> None:
 @transaction.atomic
 def dismiss_alarm(row: WatchedWorker, who: str, why: str) -> None:
     """Dismiss an alarm with a reason: the worker begins anew, without the evidence so far."""
-    row = _lock(row)
+    row = lock_row(row)
     if row.alarmed is None:
         raise Conflict(f"“{row.worker}” has no alarm.")
     if not why.strip():
@@ -112,24 +122,54 @@ def dismiss_alarm(row: WatchedWorker, who: str, why: str) -> None:
 def requalify_worker(row: WatchedWorker, who: str, why: str = "") -> None:
     """Begin a test of a worker with an alarm or a pause, against their level.
 
-    Only gold questions asked from now on count. Raises Conflict for other workers, and after the
-    last try.
+    Only gold questions asked from now on count, or after the practice. Raises Conflict for other
+    workers, and after the last try.
     """
-    row = _lock(row)
+    row = lock_row(row)
     if row.state not in (State.ALARM, State.PAUSED):
         raise Conflict(f"“{row.worker}” has no alarm and is not paused: there is nothing to test.")
     if row.tried >= row.watch.tries:
         tests = counted(row.watch.tries, "test")
         raise Conflict(f"“{row.worker}” has had {tests}: edit the watch to allow another one.")
+    # A model has no page to practise on.
+    has_practice = (
+        row.watch.practises and not Endpoint.objects.filter(worker=row.worker_id).exists()
+    )
+    if has_practice:
+        refuse_no_practice(row.watch.question_sets.all())
     row.tried += 1
     begin_anew_row(row)
-    _change(row, "tested again", who, why, state=State.TESTING)
+    row.practised.update(done=False, tries=0)
+    state = State.PRACTICE if has_practice else State.TESTING
+    _change(row, "tested again", who, why, state=state)
     _send(row.watch, Webhook.Event.TESTED, [row])
 
 
-def begin_anew_row(row: WatchedWorker) -> None:
+def refuse_no_practice(question_sets: Collection[QuestionSet]) -> None:
+    if not Practice.objects.filter(question_set__in=question_sets).exists():
+        raise Conflict(
+            "The question sets of this watch have no practice questions: add some, or turn off "
+            "“Practice before a test”."
+        )
+
+
+def end_practice(row: WatchedWorker) -> None:
+    """Begin the test of a locked worker who has practised: gold asked from now on counts."""
+    begin_anew_row(row, max(filter(None, (row.last_asked, db_clock.database_now()))))
+    _change(row, "practised", PART, "", state=State.TESTING)
+    _send(row.watch, Webhook.Event.TESTED, [row])
+
+
+def fail_practice(row: WatchedWorker) -> None:
+    """End the test of a locked worker who has no try left at a required practice question."""
+    row.why, row.state = "did not pass the practice", State.PAUSED
+    row.save(update_fields=["why", "state"])
+    report_results(row.watch, [row])
+
+
+def begin_anew_row(row: WatchedWorker, since: datetime | None = None) -> None:
     """Empty the evidence: only questions asked from now on are counted."""
-    row.since = row.last_asked or row.since
+    row.since = since or row.last_asked or row.since
     row.threshold = row.alarmed = row.alarmed_after = None
     row.empty_evidence()
     row.save()
@@ -153,7 +193,7 @@ def find_watched(watch: Watch, key: str) -> WatchedWorker:
     return row
 
 
-def _lock(row: WatchedWorker) -> WatchedWorker:
+def lock_row(row: WatchedWorker) -> WatchedWorker:
     """Lock the watch, as a step does, and return the worker as of now."""
     Watch.objects.lock(row.watch_id)
     locked = WatchedWorker.objects.select_related("watch", "worker").get(pk=row.pk)

@@ -15,6 +15,7 @@ from selection.models import Pool, QuestionSet, Run, Watch, WatchedWorker, Worke
 from selection.models.watches import HIGHEST_LEVEL, LEVEL_RANGE, LOWEST_LEVEL
 from selection.texts import counted
 
+from . import alarms
 from .steps import recount_watch, request_watch
 
 # The level of each worker, by id; None: the watch's own.
@@ -23,7 +24,6 @@ Levels = Mapping[str, float | None]
 HYPOTHESIS = ("level", "rule", "once_in", "delta")
 CHUNK = 2000
 State = WatchedWorker.State
-OUT_OF_WORK = (State.PAUSED, State.TESTING)
 
 
 def round_level(share: float) -> float:
@@ -46,7 +46,7 @@ def create_watch(
 ) -> Watch:
     """Begin a watch of these workers of the pool. Raises Refused.
 
-    settings  name, level, pace, every, rule, once_in, delta, pauses
+    settings  name, and those of ``models.watches.SETTINGS``
     """
     watch = Watch(team_id=pool.team_id, pool=pool, run=run, **settings)
     _validate(watch, question_sets)
@@ -70,6 +70,8 @@ def _validate(watch: Watch, question_sets: Collection[QuestionSet]) -> None:
         raise Refused("Choose at least one question set: the watch needs gold questions.")
     if any(one.team_id != watch.team_id for one in question_sets):
         raise Refused("The question sets must belong to the team of the pool.")
+    if watch.practises:
+        alarms.refuse_no_practice(question_sets)
 
 
 @transaction.atomic
@@ -89,9 +91,12 @@ def change_watch(
     if "level" in changed and watch.level is not None:
         watch.workers.update(level=round_level(watch.level))
     if changed:
-        begin_anew(watch.workers.exclude(state__in=OUT_OF_WORK), state=State.FINE)
-        begin_anew(watch.workers.filter(state__in=OUT_OF_WORK))
+        begin_anew(watch.workers.exclude(state__in=WatchedWorker.OUT_OF_WORK), state=State.FINE)
+        begin_anew(watch.workers.filter(state__in=WatchedWorker.OUT_OF_WORK))
         request_watch(watch.pk)
+    if not watch.practises:
+        for row in watch.workers.filter(state=State.PRACTICE).select_related("worker", "watch"):
+            alarms.end_practice(row)
 
 
 def begin_anew(rows: QuerySet[WatchedWorker], **columns: Any) -> None:

@@ -9,13 +9,21 @@ from django.db.models.functions import RowNumber
 
 from selection import db_clock
 from selection.facts import Facts
-from selection.models import GoldAnswer, Watch, WatchedWorker
+from selection.models import GoldAnswer, RunConnection, Watch, WatchedWorker
+from selection.models.watches import SETTINGS
 from selection.texts import count_noun, counted
 
 State = WatchedWorker.State
 ENOUGH = 3  # least number of workers with answers for a common fall
 SOON_WEEKS = 4  # before the gold of a worker is used up
 WEEK = timedelta(weeks=1)
+# The first screen has these states, after alarms.
+NOTES = {
+    State.PAUSED: "paused: test, resume or replace them",
+    State.FALLING: "falling",
+    State.PRACTICE: "practising before a test, by their gold link",
+    State.TESTING: "tested again",
+}
 RECENT = 60  # gold answers of a worker's chart
 # Of a file and the API, by name.
 WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
@@ -61,8 +69,7 @@ def gold_answers(watch: Watch) -> QuerySet[GoldAnswer]:
 
 def watch_settings(watch: Watch) -> dict[str, Any]:
     """Describe the settings as the API and the file have them."""
-    names = ["name", "level", "pace", "every", "rule", "once_in", "delta", "pauses"]
-    names += ["tolerance", "tries", "created", "stopped"]
+    names = ["name", *SETTINGS, "created", "stopped"]
     sets = sorted(one.pk for one in watch.question_sets.all())
     facts = {"id": watch.pk, **{name: getattr(watch, name) for name in names}}
     facts |= {"run": watch.run_id, "pool": watch.pool_id, "question_sets": sets}
@@ -82,6 +89,22 @@ def describe_rule(watch: Watch) -> str:
         f"With a probability of {1 - watch.delta:.3g}, workers that began together and keep the "
         "level are never reported."
     )
+
+
+def describe_pause(watch: Watch) -> str:
+    """Say where a pause takes effect, in one sentence."""
+    links = RunConnection.objects.filter(run=watch.run_id, on=True, connection__kind="prolific")
+    if watch.run_id and links.exists():
+        return (
+            "A paused or tested worker leaves the Prolific group of the accepted workers within "
+            "seconds, and comes back when they go on; your webhooks are told."
+        )
+    if watch.connections.filter(on=True).exists():
+        return (
+            "A pause marks the worker here, tells your webhooks, and pauses the member in Label "
+            "Studio if its edition allows that."
+        )
+    return "A pause marks the worker here and tells your webhooks; no platform is changed."
 
 
 def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:
@@ -137,11 +160,14 @@ def _describe_action(watch: Watch, counts: dict[str, int], answered: bool) -> tu
         return "bad", f"{count_noun(alarms, 'worker', 'have')} an alarm: pause or dismiss it."
     if not answered:
         return "warn", "There is no gold answer yet."
-    falling = counts.get(State.FALLING, 0)
-    more = f" {count_noun(falling, 'worker', 'are')} falling." if falling else ""
-    testing = counts.get(State.TESTING, 0)
-    more += f" {count_noun(testing, 'worker', 'are')} tested again." if testing else ""
-    return "good", f"There is nothing to do: no alarm is open.{more}"
+    notes = [
+        f"{count_noun(counts[state], 'worker', 'are')} {words}."
+        for state, words in NOTES.items()
+        if counts.get(state)
+    ]
+    if counts.get(State.PAUSED):
+        return "warn", " ".join(notes)
+    return "good", " ".join(["There is nothing to do: no alarm is open.", *notes])
 
 
 def _forecast_golds(watches: Sequence[Watch]) -> dict[int, Facts]:

@@ -10,11 +10,13 @@ import numpy as np
 
 from selection import db_clock
 from selection.facts import Facts
-from selection.models import GoldAnswer, Question, Watch, WatchedWorker
+from selection.models import GoldAnswer, Practice, Question, Watch, WatchedWorker
 from topk.question_order import shuffle_ranks
 
+from . import practice
+
 PER_DAY = 10  # gold questions, if the watch has no pace by the week
-State = Literal["question", "later", "paused", "done", "over"]
+State = Literal["question", "practice", "later", "paused", "done", "over"]
 
 
 def find_next(row: WatchedWorker) -> Facts:
@@ -26,6 +28,10 @@ def find_next(row: WatchedWorker) -> Facts:
         return _describe("over")
     if row.state == WatchedWorker.State.PAUSED:
         return _describe("paused")
+    if row.state == WatchedWorker.State.PRACTICE:
+        if lesson := practice.find_pending(row):
+            return _describe("practice", lesson)
+        row = practice.begin_test(row)
     unmet = Question.objects.filter(question_set__watches=row.watch, retired=None)
     elsewhere = row.gold_tasks.exclude(state="removed").values("question")
     unmet = unmet.exclude(gold_answers__watched=row).exclude(pk__in=elsewhere)
@@ -39,7 +45,7 @@ def find_next(row: WatchedWorker) -> Facts:
     return _describe("question", chosen)
 
 
-def _describe(state: State, question: Question | None = None) -> Facts:
+def _describe(state: State, question: Question | Practice | None = None) -> Facts:
     return Facts(state=state, question=question)
 
 

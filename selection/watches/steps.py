@@ -211,7 +211,7 @@ class WatchStep:
         evidence = observe_each(self.start, places, marks, levels, bars)
         for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
-            if row.state == State.TESTING:  # it has evidence of its own
+            if row.state in row.RETESTED:  # a test has evidence of its own
                 row.memory, row.evidence = b"", 0
 
     def _sums(self, evidence: Floats) -> Floats:
@@ -262,7 +262,7 @@ class WatchStep:
                 self.has_more = True
                 continue
             row.recount = False
-            if row.state not in (State.PAUSED, State.TESTING, State.LEFT):
+            if row.state not in (*row.OUT_OF_WORK, State.LEFT):
                 row.state = _state_of(row)
         if self.watch.pauses:
             for row in alarms:

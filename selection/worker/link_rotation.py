@@ -3,9 +3,10 @@
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from selection import audit
 from selection.errors import Conflict
 from selection.history import events
-from selection.models import Candidate, Run, Worker
+from selection.models import Candidate, Run, Watch, WatchedWorker, Worker
 
 
 def preview_rotation(run: Run, worker: Worker | None = None) -> str:
@@ -42,8 +43,26 @@ def rotate_all_links(run: Run, who: str = "", why: str = "") -> None:
     run.refresh_from_db(fields=["link_version"])
 
 
-def _replace_links(rows: QuerySet[Candidate]) -> None:
-    rows.update(link_version=F("link_version") + 1)
+@transaction.atomic
+def rotate_gold_link(row: WatchedWorker, who: str = "", why: str = "") -> None:
+    Watch.objects.lock(row.watch_id)
+    _replace_links(WatchedWorker.objects.filter(pk=row.pk))
+    after = {"watch": str(row.watch)}
+    audit.record_entry("gold link replaced", row.worker, who=who, after=after, why=why)
+
+
+@transaction.atomic
+def rotate_all_gold_links(watch: Watch, who: str = "", why: str = "") -> int:
+    """Replace the links of all workers, also of those that left; return their number."""
+    Watch.objects.lock(watch.pk)
+    count = _replace_links(watch.workers.all())
+    after = {"workers": count}
+    audit.record_entry("gold links replaced", watch, who=who, after=after, why=why)
+    return count
+
+
+def _replace_links(rows: QuerySet[Candidate] | QuerySet[WatchedWorker]) -> int:
+    return rows.update(link_version=F("link_version") + 1)
 
 
 def _lock_run(pk: int) -> Run:

@@ -132,9 +132,10 @@ def read_temporary_token(token: str) -> TemporaryToken | None:
 # -- gold questions of a watch
 
 
-def gold_address(watched_id: int) -> str:
+def gold_address(watched_id: int, number: int = 0) -> str:
     """Build the link by which a watched worker answers gold questions."""
-    return str(settings.PUBLIC_URL) + reverse("gold", args=[_gold.sign(str(watched_id))])
+    token = _gold.sign(_signed_name(watched_id, number))
+    return str(settings.PUBLIC_URL) + reverse("gold", args=[token])
 
 
 def read_gold_token(token: str) -> int | None:
@@ -143,8 +144,14 @@ def read_gold_token(token: str) -> int | None:
 
 
 def find_watched(token: str) -> WatchedWorker | None:
+    """Find the worker of a gold link, also of one that was replaced."""
     pk = read_gold_token(token) or 0
     return WatchedWorker.objects.select_related("watch", "worker").filter(pk=pk).first()
+
+
+def is_latest_gold(token: str, row: WatchedWorker) -> bool:
+    content = _read_token(_gold, token)
+    return content is not None and content.number == row.link_version
 
 
 def _signed_name(pk: int, number: int, until: int = 0) -> str:

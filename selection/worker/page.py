@@ -146,7 +146,7 @@ def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPag
     )
 
 
-def preview_question(question: Question) -> tuple[OpenQuestion, SafeString]:
+def preview_question(question: Question | Practice) -> tuple[OpenQuestion, SafeString]:
     question_set = question.question_set
     parts = (question_set.instructions, question.prompt, *question.choices)
     texts = QuestionTexts.load(question_set, *parts)

@@ -132,13 +132,18 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
     if lesson is None:
         return _show_page(request, token, notice)
     if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": _explain_answer(lesson)})
+        return render(request, "work/lesson.html", {"lesson": explain_answer(lesson)})
     if lesson.left == 0:
         _leave_or_withdraw(candidate_id, membership.record_failed_screening)
         return _show_page(request, token)
-    return _show_page(
-        request, token, "practice" if lesson.left is None else f"practice {lesson.left}"
-    )
+    return _show_page(request, token, practice_notice(lesson))
+
+
+def practice_notice(lesson: Facts) -> str:
+    """Name the notice after a wrong answer to a required practice question."""
+    if lesson.done or lesson.left == 0:
+        return ""
+    return "practice" if lesson.left is None else f"practice {lesson.left}"
 
 
 def result_or_notice(
@@ -185,9 +190,12 @@ def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> Non
         go(candidate.run, candidate.worker_id)
 
 
-def render_lost(request: HttpRequest, expired: bool = False) -> HttpResponse:
-    status = 410 if expired else 404
-    return render(request, "work/lost.html", {"expired": expired}, status=status)
+def render_lost(
+    request: HttpRequest, expired: bool = False, replaced: bool = False
+) -> HttpResponse:
+    status = 410 if expired or replaced else 404
+    context = {"expired": expired, "replaced": replaced}
+    return render(request, "work/lost.html", context, status=status)
 
 
 BIGGEST_ID = 2**63 - 1
@@ -210,7 +218,7 @@ class WorkForm(forms.Form):
 # -- explanations after practice
 
 
-def _explain_answer(lesson: Facts) -> Facts:
+def explain_answer(lesson: Facts) -> Facts:
     """Render the texts as HTML. They may have the answer, since practice never counts."""
     question = lesson.practice
     texts = QuestionTexts.load(

@@ -10,6 +10,7 @@ from .replies import (
     FileState,
     GoldAnswer,
     GoldAnswerIn,
+    GoldLinks,
     Rows,
     WatchChanges,
     WatchedWorker,
@@ -82,7 +83,8 @@ class Watch:
 
     def workers(
         self,
-        state: Literal["fine", "falling", "alarm", "paused", "testing", "left"] | None = None,
+        state: Literal["fine", "falling", "alarm", "paused", "practice", "testing", "left"]
+        | None = None,
     ) -> Iterator[WatchedWorker]:
         return self._to.pages(WatchedWorker, f"{self._path}/workers", {"state": state})
 
@@ -106,8 +108,21 @@ class Watch:
         return self._move_worker(worker, "dismiss", why)
 
     def requalify(self, worker: str, why: str = "") -> WatchedWorker:
-        """Test a worker with an alarm or a pause again, by gold questions asked from now on."""
+        """Test a worker with an alarm or a pause again, by gold questions asked from now on.
+
+        In a watch that ``practises`` the worker practises first: send them their ``link``.
+        """
         return self._move_worker(worker, "requalify", why)
+
+    def replace_link(self, worker: str, why: str = "") -> WatchedWorker:
+        """Replace the personal link of a worker; the old one says so, and answers stay."""
+        path = f"{self._path}/workers/{quote(worker, safe='')}/link"
+        return self._to.ask(WatchedWorker, "POST", path, json={"why": why}, harmless=False)
+
+    def replace_links(self, why: str = "") -> GoldLinks:
+        """Replace the personal links of all workers; ``workers`` has the new ones."""
+        path = f"{self._path}/links"
+        return self._to.ask(GoldLinks, "POST", path, json={"why": why}, harmless=False)
 
     def _move_worker(self, worker: str, name: str, why: str) -> WatchedWorker:
         path = f"{self._path}/workers/{quote(worker, safe='')}/moves/{name}"

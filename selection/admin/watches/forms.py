@@ -10,26 +10,28 @@ from selection.accounts import scoped
 from selection.admin import styled
 from selection.admin.forms import LinesField
 from selection.models import Pool, QuestionSet, Run, Watch
-from selection.models.watches import DELTA, ONCE_IN, PER_TASKS, TOLERANCE, TRIES
+from selection.models.watches import (
+    DELTA,
+    HIGHEST_LEVEL,
+    LOWEST_LEVEL,
+    ONCE_IN,
+    PER_TASKS,
+    SETTINGS,
+    TOLERANCE,
+    TRIES,
+)
 
 PERMISSION = "selection.add_watch"
 MOST = 2**31 - 1
-SETTINGS = (
-    *("name", "level", "pace", "every", "rule", "once_in"),
-    *("delta", "pauses", "tolerance", "tries"),
-)
+LEVELS = (round(100 * LOWEST_LEVEL), round(100 * HIGHEST_LEVEL))  # in percent
+# Shares that the form takes in percent, and those of a blank field.
+SHARES = {"level": None, "delta": DELTA, "tolerance": TOLERANCE}
 
 
-def _percent_field(label: str, initial: float | None, help_text: str) -> forms.FloatField:
-    return styled.FloatField(
-        label=label,
-        required=False,
-        min_value=0.1,
-        max_value=99,
-        initial=initial,
-        help_text=help_text,
-        attrs={"step": "any"},
-    )
+def _percent_field(label: str, limits: tuple[float, float], **more: Any) -> forms.FloatField:
+    least, most = limits
+    more |= {"label": label, "required": False, "attrs": {"step": "any"}}
+    return styled.FloatField(min_value=least, max_value=most, **more)
 
 
 class SettingsForm(forms.Form):
@@ -41,9 +43,9 @@ class SettingsForm(forms.Form):
     )
     level = _percent_field(
         "Level to keep, in percent",
-        None,
-        "Share of right answers that every worker should keep. Leave blank for a level of each "
-        "worker: the run’s pass mark, or else their accuracy less ε.",
+        LEVELS,
+        help_text="Share of right answers that every worker should keep. Leave blank for a level "
+        "of each worker: the run’s pass mark, or else their accuracy less ε.",
     )
     rule = styled.ChoiceField(label="False alarms", choices=Watch.Rule.choices)
     once_in = styled.IntegerField(
@@ -55,8 +57,9 @@ class SettingsForm(forms.Form):
     )
     delta = _percent_field(
         "Share or probability of a false alarm, in percent",
-        100 * DELTA,
-        "For “few” and “never”.",
+        (0.1, 50),
+        initial=100 * DELTA,
+        help_text="For “few” and “never”, and for tests.",
     )
     pace = styled.ChoiceField(label="Amount of gold", choices=Watch.Pace.choices)
     every = styled.IntegerField(
@@ -74,32 +77,36 @@ class SettingsForm(forms.Form):
         min_value=1,
         max_value=10,
         initial=TRIES,
-        help_text="“Test again” counts further gold answers until the worker has shown the level.",
+        help_text="All tries together pass a worker below the level less the tolerance with at "
+        "most the probability above. A second try that is allowed only after a failed one at most "
+        "doubles this probability.",
     )
-    tolerance = styled.FloatField(
-        label="Tolerance of a test, in percent",
-        required=False,
-        min_value=0,
-        max_value=20,
+    tolerance = _percent_field(
+        "Tolerance of a test, in percent",
+        (0, 20),
         initial=100 * TOLERANCE,
         help_text="A worker that far below the level hardly ever passes. More needs fewer answers.",
-        attrs={"step": "any"},
+    )
+    practises = styled.BooleanField(
+        label="Practice before a test",
+        required=False,
+        help_text="A test begins with the practice questions of the question sets, at the worker’s "
+        "gold link. Gold asked before the end of the practice does not count.",
     )
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
-        fields["question_sets"].queryset = scoped(QuestionSet, request, PERMISSION)
+        sets = scoped(QuestionSet, request, PERMISSION)
+        fields["question_sets"].queryset = sets
+        if not self.initial.get("practises") and not sets.exclude(practice=None).exists():
+            del fields["practises"]
 
     def settings(self) -> dict[str, Any]:
-        values = {name: self.cleaned_data[name] for name in SETTINGS}
-        level, delta = values["level"], values["delta"]
-        values["level"] = None if level is None else level / 100
-        values["delta"] = DELTA if delta is None else delta / 100
-        tolerance = values["tolerance"]
-        values["tolerance"] = TOLERANCE if tolerance is None else tolerance / 100
-        values["tries"] = values["tries"] or TRIES
-        return values
+        values = {name: self.cleaned_data.get(name, False) for name in ("name", *SETTINGS)}
+        for name, default in SHARES.items():
+            values[name] = default if values[name] is None else values[name] / 100
+        return values | {"tries": values["tries"] or TRIES}
 
 
 class BeginForm(SettingsForm):
@@ -135,7 +142,9 @@ class BeginForm(SettingsForm):
 
 class WorkersForm(forms.Form):
     workers = LinesField(label="Workers", help_text="One ID per line, of the watch’s pool.")
-    level = _percent_field("Level to keep, in percent", None, "Leave blank for the watch’s level.")
+    level = _percent_field(
+        "Level to keep, in percent", LEVELS, help_text="Leave blank for the watch’s level."
+    )
 
     def levels(self) -> dict[str, float | None]:
         level = self.cleaned_data["level"]

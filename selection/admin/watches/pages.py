@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -16,11 +16,12 @@ from selection.admin.safe_lookups import parse_id
 from selection.charts import sparklines
 from selection.errors import Refused
 from selection.models import Watch, WatchedWorker
+from selection.models.watches import SETTINGS
 from selection.texts import count_noun
-from selection.watches import alarms, begin, overview
-from selection.worker import links
+from selection.watches import alarms, begin, overview, practice
+from selection.worker import link_rotation, links
 
-from .forms import PERMISSION, SETTINGS, BeginForm, SettingsForm, WorkersForm
+from .forms import PERMISSION, SHARES, BeginForm, SettingsForm, WorkersForm
 
 PER_PAGE = 50
 State = WatchedWorker.State
@@ -29,6 +30,7 @@ URGENCY = [
     State.ALARM,
     State.FALLING,
     State.PAUSED,
+    State.PRACTICE,
     State.TESTING,
     State.FINE,
     State.LEFT,
@@ -38,6 +40,7 @@ DONE = {
     "resume": "goes on",
     "dismiss": "begins anew",
     "requalify": "is tested again, by gold questions asked from now on",
+    "practise": "practises first: send them their gold link",
 }
 MOVED = {
     "stop": "The watch is stopped.",
@@ -91,6 +94,8 @@ class WatchPage(ActionPage):
             watch=watch,
             summary=summary,
             rule=overview.describe_rule(watch),
+            pause=overview.describe_pause(watch),
+            practice_questions=practice.find_practice(watch).count(),
             states=[(one.value, one.label, summary.counts.get(one.value, 0)) for one in URGENCY],
             state=state,
             search=search,
@@ -99,7 +104,7 @@ class WatchPage(ActionPage):
                 (
                     row,
                     sparklines.draw_sparkline(recent[row.pk], row.level),
-                    links.gold_address(row.pk),
+                    links.gold_address(row.pk, row.link_version),
                 )
                 for row in rows_of_page
             ],
@@ -110,7 +115,8 @@ class WatchPage(ActionPage):
         )
 
     def _rows(self, state: str, search: str) -> QuerySet[WatchedWorker]:
-        rows = self.object.workers.select_related("worker")
+        lessons = Count("practised", filter=Q(practised__done=True))
+        rows = self.object.workers.select_related("worker").annotate(practice_done=lessons)
         rows = rows.filter(state=state) if state in State.values else rows.exclude(state=State.LEFT)
         if search:
             rows = rows.filter(Q(worker__key__icontains=search) | Q(worker__name__icontains=search))
@@ -122,9 +128,13 @@ class WatchPage(ActionPage):
         if not self.may("selection.change_watch"):
             raise Http404
         action, number = request.POST.get("do", ""), parse_id(request.POST.get("worker", ""))
+        why = request.POST.get("why", "")
         try:
             if number:
-                self._act_on_worker(action, number)
+                self._act_on_worker(action, number, why)
+            elif action == "links":
+                count = link_rotation.rotate_all_gold_links(self.object, self.username, why)
+                messages.success(request, f"{count_noun(count, 'worker', 'have')} a new gold link.")
             elif action in begin.MOVES:
                 begin.MOVES[action](self.object)
                 messages.success(request, MOVED[action])
@@ -134,14 +144,19 @@ class WatchPage(ActionPage):
             messages.error(request, str(refusal))
         return self.redirect_back()
 
-    def _act_on_worker(self, action: str, number: int) -> None:
+    def _act_on_worker(self, action: str, number: int, why: str) -> None:
         row = get_object_or_404(self.object.workers.select_related("worker"), pk=number)
         if action == "leave":
             begin.remove_workers(self.object, [row.worker.key])
             messages.success(self.request, f"“{row.worker}” is not watched any more.")
         elif action in alarms.ACTIONS:
-            alarms.ACTIONS[action](row, self.username, self.request.POST.get("why", ""))
-            messages.success(self.request, f"“{row.worker}” {DONE[action]}.")
+            alarms.ACTIONS[action](row, self.username, why)
+            row.refresh_from_db(fields=["state"])
+            outcome = "practise" if row.state == State.PRACTICE else action
+            messages.success(self.request, f"“{row.worker}” {DONE[outcome]}.")
+        elif action == "link":
+            link_rotation.rotate_gold_link(row, self.username, why)
+            messages.success(self.request, f"“{row.worker}” has a new gold link: send it to them.")
         else:
             raise Http404
 
@@ -155,13 +170,11 @@ class EditPage(FormPage):
 
     def build_form(self, *data: Any) -> SettingsForm:
         watch: Watch = self.object
-        initial = {name: getattr(watch, name) for name in SETTINGS}
+        initial = {name: getattr(watch, name) for name in ("name", *SETTINGS)}
         initial |= {
-            "delta": round(100 * watch.delta, 6),
-            "tolerance": round(100 * watch.tolerance, 6),
-            "question_sets": watch.question_sets.all(),
+            name: round(100 * initial[name], 6) for name in SHARES if initial[name] is not None
         }
-        initial["level"] = None if watch.level is None else round(100 * watch.level, 6)
+        initial["question_sets"] = watch.question_sets.all()
         return SettingsForm(*data[:1], request=self.request, initial=initial)
 
     def apply_form(self, form: SettingsForm) -> HttpResponse:

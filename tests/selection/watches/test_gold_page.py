@@ -5,9 +5,10 @@ import re
 import pytest
 from django.test import Client
 
-from selection.models import GoldAnswer, Question, Watch, WatchedWorker
+from selection.models import AuditEntry, GoldAnswer, Question, Watch, WatchedWorker
 from selection.watches import alarms, begin, steps
 from selection.worker import links
+from tests.pages import admin_url, text_of
 from tests.worlds import make_questions
 
 from .worlds import make_watch, state_of
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 def open_page(row: WatchedWorker, body: dict[str, object] | None = None):
-    path = "/gold/" + links.gold_address(row.pk).rstrip("/").rpartition("/")[2] + "/"
+    link = links.gold_address(row.pk, row.link_version)
+    path = "/gold/" + link.rstrip("/").rpartition("/")[2] + "/"
     client = Client()
     return client.get(path) if body is None else client.post(path, body)
 
@@ -122,3 +124,30 @@ def test_retired_question_is_not_asked():
     late = open_page(row, {"assignment": shown.pk, "response": "yes"})
     assert late.status_code == 200
     assert not GoldAnswer.objects.exists()
+
+
+def test_replaced_link_says_so_and_answers_stay(requester, token):
+    watch = make_watch()
+    old = state_of(watch)
+    answer(old, "no")
+    page = admin_url("watch_page", watch.pk)
+    requester.post(page, {"do": "link", "worker": old.pk, "why": "leaked"})
+    lost = open_page(old)
+    assert lost.status_code == 410
+    assert "The sender of the link has replaced the link and sends the new link." in text_of(lost)
+    assert open_page(old, {"assignment": 1, "response": "yes"}).status_code == 410
+    row = state_of(watch)
+    assert question_on(open_page(row))
+    assert (row.gold_answers.count(), state_of(watch, "w1").link_version) == (1, 0)
+    assert links.gold_address(row.pk, row.link_version) in requester.get(page).content.decode()
+    entry = AuditEntry.objects.get(kind="gold link replaced")
+    assert (entry.who, entry.why, entry.name) == ("requester", "leaked", "w0")
+    api = Client(headers={"authorization": f"Bearer {token}"})
+    at = f"/api/watches/{watch.pk}"
+    moved = api.post(f"{at}/workers/w0/link", {}, content_type="application/json").json()
+    assert moved["link"] == links.gold_address(row.pk, 2)
+    requester.post(page, {"do": "links"})
+    done = api.post(f"{at}/links", {"why": "lost"}, content_type="application/json").json()
+    assert done == {"replaced": 3}
+    assert set(watch.workers.values_list("link_version", flat=True)) == {2, 4}
+    assert AuditEntry.objects.filter(kind="gold links replaced").count() == 2

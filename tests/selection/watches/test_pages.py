@@ -2,8 +2,8 @@
 
 import pytest
 
-from selection.models import AuditEntry, Watch
-from selection.watches import begin, gold, steps
+from selection.models import AuditEntry, Connection, RunConnection, Watch
+from selection.watches import alarms, begin, gold, steps
 from tests.pages import admin_url, text_of
 from tests.worlds import make_pool, make_questions
 
@@ -33,6 +33,47 @@ def test_first_screen_says_what_to_do(requester):
     assert "1 worker has an alarm: pause or dismiss it." in shown
     assert "0 of the last 20 right" in shown
     assert "Most workers fall together" not in shown
+
+
+def test_first_screen_names_a_paused_worker_and_where_a_pause_takes_effect(requester):
+    watch = make_watch(tries=1)
+    shown = text_of(requester.get(page_url(watch)))
+    assert "A pause marks the worker here and tells your webhooks; no platform is changed." in shown
+    gold.record_gold(watch, answers("w1", "y"))
+    steps.advance_watch(watch.pk)
+    alarms.pause_worker(state_of(watch), "ada")
+    shown = text_of(requester.get(page_url(watch)))
+    assert "1 worker is paused: test, resume or replace them." in shown
+    assert "nothing to do" not in shown
+    watch.workers.update(tried=1)
+    spent = requester.get(page_url(watch))
+    assert "no try left of 1: edit the watch to allow another one" in text_of(spent)
+    assert "Test w0 again" not in spent.content.decode()
+
+
+def test_page_of_a_run_at_prolific_says_that_paused_workers_leave_its_group(requester):
+    watch = make_watch()
+    watch.run = ended_run()
+    watch.save()
+    account = Connection.objects.create(kind="prolific", name="Ours")
+    link = RunConnection.objects.create(run=watch.run, connection=account)
+    words = "leaves the Prolific group of the accepted workers within seconds"
+    assert words in text_of(requester.get(page_url(watch)))
+    RunConnection.objects.filter(pk=link.pk).update(on=False)
+    assert words not in text_of(requester.get(page_url(watch)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"level": "2"}, "Enter 5 or more."),
+        ({"delta": "60"}, "Enter 50 or less."),
+        ({"tolerance": "30"}, "Enter 20 or less."),
+    ],
+)
+def test_form_states_its_limits_in_percent(requester, changes, why):
+    edit = admin_url("watch_edit", make_watch().pk)
+    assert why in text_of(requester.post(edit, FORM | changes))
 
 
 def test_workers_who_fall_together_point_at_the_gold(requester):

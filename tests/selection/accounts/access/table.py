@@ -314,6 +314,8 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("put", "/api/watches/{watch_id}/workers"): set(),
     ("post", "/api/watches/{watch_id}/workers/{worker}/moves/{move}"): set(),
     ("delete", "/api/watches/{watch_id}/workers/{worker}"): set(),
+    ("post", "/api/watches/{watch_id}/workers/{worker}/link"): set(),
+    ("post", "/api/watches/{watch_id}/links"): set(),
     ("post", "/api/watches/{watch_id}/gold"): {"answer"},
     ("get", "/api/watches/{watch_id}/gold"): {"read"},
     ("post", "/api/watches/{watch_id}/files"): set(),
