@@ -104,7 +104,7 @@ def _optional_settings() -> dict[str, Any]:
 _ChangesIn: Any = build_schema("_ChangesIn", _optional_settings(), StrictSchema)
 
 
-class WatchChangeIn(_ChangesIn):
+class WatchChangeIn(_ChangesIn):  # type: ignore[misc]
     """Omitted fields stay. Another level or rule begins anew: earlier answers count no more."""
 
     question_sets: list[Id] | None = Field(None, min_length=1, max_length=100)

@@ -183,4 +183,5 @@ class EachGood(Selector):
         epsilon = self.problem.epsilon
         rivals = (~inside & (upper > lower[inside].min() + epsilon)).sum()
         defenders = (inside & (lower < upper[~inside].max() - epsilon)).sum()
-        return np.maximum(np.where(inside, rivals, defenders), 1)
+        served: Counts = np.maximum(np.where(inside, rivals, defenders), 1)
+        return served
