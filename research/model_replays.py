@@ -69,7 +69,8 @@ Rules with a fixed number of calls say nothing of the error:
 - UCB-E: Audibert, Bubeck, Munos 2010, as in [banditeval](https://github.com/kilian-group/banditeval)
   of Zhou et al.: On speeding up language model evaluation, ICLR 2025. The model with the largest
   mean + √(a / calls) is called next, with banditeval's a = {UCB_E_EXPLORATION:g}, call by call.
-  The K best means are selected. The low-rank variant is not measured.
+  The K best means are selected. The low-rank variant is in
+  [public matrices](public-matrices.md).
 """
 
 
