@@ -34,6 +34,7 @@ from selection.models import (
     Team,
     Upload,
     Watch,
+    WatchConnection,
     Webhook,
 )
 from selection.questions import media
@@ -136,6 +137,9 @@ def _watch(pool: Pool, question_set: QuestionSet, word: str) -> Watch:
     given = GivenGold(f"{word}-w0", f"{word}-q0", "no")
     record_gold(watch, [given])
     steps.advance_watch(watch.pk)
+    connection = Connection.objects.get(team=pool.team)
+    joined = timezone.now()
+    WatchConnection.objects.create(watch=watch, connection=connection, on=False, joined=joined)
     return watch
 
 
