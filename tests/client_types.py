@@ -94,6 +94,7 @@ NAMES = {
     "WastedOut": "Wasted",
     "TemporaryLinkOut": "TemporaryLink",
     "WatchChangeIn": "WatchChanges",
+    "WatchConnectionOut": "WatchConnection",
     "WatchIn": "WatchSettings",
     "WatchOut": "WatchState",
     "WatchedWorkerIn": "WatchedWorkerIn",

@@ -57,6 +57,14 @@ def test_connection_verbs_reach_a_real_server(client, studio):
     assert tools.read_questions(gold, made["id"], source["id"]) == 5
     assert tools.read_workers(pool, made["id"]) == 2  # not the account of the token
 
+    watched = [{"worker": "ann@example.org", "level": 0.8}]
+    settings = {"name": "Gold", "pool": pool, "question_sets": [gold], "workers": watched}
+    watch = client.create_watch(**settings)
+    joined = watch.connect(made["id"], project=source["id"])
+    assert joined["settings"] == {"project": source["id"], "gold_project": ""}
+    watch.disconnect(made["id"])
+    assert [one["on"] for one in watch.connections()] == [False]
+
     run = client.create_run(name="r", pool=pool, question_set=gold, k=1)
     used = run.connect(made["id"], project=source["id"])
     assert used["settings"] == {"project": source["id"]}

@@ -1,7 +1,7 @@
 """Watches: gold answers of workers during their work, and alarms."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 from urllib.parse import quote
 
 from .connection import Connection
@@ -13,6 +13,7 @@ from .replies import (
     GoldLinks,
     Rows,
     WatchChanges,
+    WatchConnection,
     WatchedWorker,
     WatchedWorkerIn,
     WatchState,
@@ -123,6 +124,22 @@ class Watch:
         """Replace the personal links of all workers; ``workers`` has the new ones."""
         path = f"{self._path}/links"
         return self._to.ask(GoldLinks, "POST", path, json={"why": why}, harmless=False)
+
+    # -- connections
+
+    def connect(self, connection: int, **settings: str) -> WatchConnection:
+        """Put gold among the tasks of a tool, and fetch the answers from there."""
+        body = {"connection": connection, "settings": settings}
+        self._to.ask_later(dict[str, Any], "POST", f"{self._path}/connections", json=body)
+        return next(one for one in self.connections() if one["connection"] == connection)
+
+    def connections(self) -> list[WatchConnection]:
+        """List the connections that take gold of the watch, or did."""
+        return self._to.ask(list[WatchConnection], "GET", f"{self._path}/connections")
+
+    def disconnect(self, connection: int) -> None:
+        """Put no more gold there: open gold tasks are removed."""
+        self._to.send("DELETE", f"{self._path}/connections/{connection}")
 
     def _move_worker(self, worker: str, name: str, why: str) -> WatchedWorker:
         path = f"{self._path}/workers/{quote(worker, safe='')}/moves/{name}"

@@ -175,6 +175,15 @@ def test_fault_at_any_request_loses_and_doubles_nothing(studio, connection, faul
     assert GoldAnswer.objects.count() == 1
 
 
+def test_creation_killed_before_its_end_makes_no_second_task(studio, connection):
+    link = join(watch_with(studio, every=20), connection, add_project(studio, 95))
+    tasks = len(studio.tasks)
+    link.gold_tasks.update(state="waiting")  # the process knew the id, and had not said so
+    exchange(link)
+    assert len(studio.tasks) == tasks
+    assert link.gold_tasks.filter(state="sent").count() == 5
+
+
 def test_task_deleted_by_hand_is_replaced(studio, connection):
     link = join(watch_with(studio, every=2), connection, add_project(studio, 1))
     (task,) = lying(studio, link)

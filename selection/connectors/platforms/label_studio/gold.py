@@ -242,7 +242,7 @@ def _create_tasks(link: WatchConnection, client: Client, contents: Mapping[str, 
 
 def _create_task(link: WatchConnection, client: Client, row: GoldTask, content: Object) -> str:
     data = _build_data(link, client, row.question, content)
-    outside = _find_task(link, client, row, data) if row.tried else ""
+    outside = row.outside_id or (_find_task(link, client, row, data) if row.tried else "")
     if not outside:
         outside = str(client.create_tasks(row.place, [{"data": data}])[0])
     member = link.members.filter(watched=row.watched_id).first() if row.watched_id else None
