@@ -92,19 +92,18 @@ def describe_rule(watch: Watch) -> str:
 
 
 def describe_pause(watch: Watch) -> str:
-    """Say where a pause takes effect, in one sentence."""
+    """Say where a pause takes effect."""
+    effects = []
     links = RunConnection.objects.filter(run=watch.run_id, on=True, connection__kind="prolific")
     if watch.run_id and links.exists():
-        return (
+        effects.append(
             "A paused or tested worker leaves the Prolific group of the accepted workers within "
             "seconds, and comes back when they go on; your webhooks are told."
         )
     if watch.connections.filter(on=True).exists():
-        return (
-            "A pause marks the worker here, tells your webhooks, and pauses the member in Label "
-            "Studio if its edition allows that."
-        )
-    return "A pause marks the worker here and tells your webhooks; no platform is changed."
+        effects.append("A pause pauses the member in Label Studio, if its edition allows that.")
+    nowhere = "A pause marks the worker here and tells your webhooks; no platform is changed."
+    return " ".join(effects) or nowhere
 
 
 def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:

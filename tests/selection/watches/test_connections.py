@@ -56,6 +56,7 @@ def test_watch_is_connected_and_disconnected_on_its_page(requester, studio, conn
     exchange(link)
     page = text_of(requester.get(admin_url("watch_page", watch.pk)))
     assert "Gold questions in Ours" in page
+    assert "A pause pauses the member in Label Studio, if its edition allows that." in page
     assert "Gold tasks open there 5" in page
     connectors.health.note_problem(link, "A problem.")
     where(requester, watch, do="dismiss", link=link.pk)
