@@ -39,6 +39,8 @@ def run_of(name: str, **fields: object) -> Run:
     } | fields
     if "budget" in kind.needs:
         values.setdefault("budget", 180)
+    if kind.takes_mark:
+        values.setdefault("pass_mark", 0.8)
     run = make_run(start=False, **values)
     if kind.several_skills:
         Skill.objects.create(run=run, number=1, question_set=make_questions(3000), k=1)
