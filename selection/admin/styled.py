@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from unfold import widgets
 
 
@@ -49,3 +50,20 @@ class ModelChoiceField(_Styled, forms.ModelChoiceField):
 
 class BooleanField(_Styled, forms.BooleanField):
     widget = widgets.UnfoldBooleanSwitchWidget
+
+
+class JSONField(forms.JSONField):
+    """JSON; a number too long to be read, or too many brackets, is refused as other errors are."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (ValueError, RecursionError) as error:
+            message = self.error_messages["invalid"]
+            raise ValidationError(message, code="invalid", params={"value": value}) from error
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        try:
+            return super().bound_data(data, initial)
+        except (ValueError, RecursionError):
+            return forms.fields.InvalidJSONInput(data)

@@ -49,7 +49,7 @@ def find_or_create(
 
     An earlier one is continued: nothing is asked twice. Raises Refused for a fault in a file.
 
-    tell   told where the prices of a new run's models are from
+    tell   told where the prices of a new run's models are from, and of waiting
     start  else a new run stays a draft, and an earlier one as it is
     """
     team, file = find_team(options["team"]), read_models(options)
@@ -57,7 +57,7 @@ def find_or_create(
     inputs = digest_inputs(file, raw, options)
     earlier = Run.objects.filter(team=team, spending__inputs=inputs).order_by("-pk").first()
     if earlier is not None and not options["anew"]:
-        return continue_run(earlier, options) if start else earlier
+        return continue_run(earlier, options, tell) if start else earlier
     stored = ModelServer.objects.filter(team=team).values_list("name", "url")
     urls = dict(stored) | {entry.values["name"]: entry.values["url"] for entry in file.servers}
     for note in price_list.fill_prices(file.models, urls, options["currency"]):
@@ -97,8 +97,11 @@ def digest_inputs(file: model_files.ModelFile, raw: bytes, options: dict[str, An
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
-def continue_run(run: Run, options: dict[str, Any]) -> Run:
-    """Let a run go on if it can: paused, or ended by a lower limit in money."""
+def continue_run(run: Run, options: dict[str, Any], tell: Callable[[str], object]) -> Run:
+    """Let a run go on if it can: paused, or ended by a lower limit in money.
+
+    Raises Conflict if another process makes its calls; one that was killed is waited for.
+    """
     allow_servers(run)
     limit = parse_amount("--limit", options["limit"])
     if run.status == Status.DRAFT:
@@ -110,7 +113,7 @@ def continue_run(run: Run, options: dict[str, Any]) -> Run:
         lifecycle.raise_limit(run, limit, who="command")
     elif limit is not None:
         spending.set_limit(run, limit)
-    if run.status == Status.RUNNING and play.is_held(run.pk):
+    if run.status == Status.RUNNING and not play.wait_for_hold(run, tell):
         raise Conflict(f"Another process evaluates this now: run {run.pk}, “{run}”.")
     change_roster(run, options)
     if unreadable.list_asking(run):

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from selection import db_clock, engine, wakeups
 from selection.errors import Refused
@@ -15,6 +15,7 @@ from .dispatcher import Dispatcher
 WAIT = 0.2  # seconds of a turn without an outcome
 PATIENCE = 60.0  # seconds without any reply or call in flight, then the run is given up
 RENEWAL = 10.0  # seconds after which the hold is renewed
+LOOK = 1.0  # seconds between two looks at another process's hold
 HOLD = timedelta(minutes=1)  # after the death of its process, others may make the calls
 
 
@@ -65,9 +66,22 @@ def hold_run(run_id: int) -> None:
     ModelSpending.objects.update_or_create(run_id=run_id, defaults={"held_until": until})
 
 
-def is_held(run_id: int) -> bool:
+def wait_for_hold(run: Run, tell: Callable[[str], object]) -> bool:
+    """Wait until the hold of a process that was killed has passed; False if a process renews it."""
+    first = _read_hold(run.pk)
+    if first:
+        tell(f"Another process made calls of the run “{run}” a moment ago: waiting for its end.")
+    while hold := _read_hold(run.pk):
+        if hold != first:
+            return False
+        time.sleep(LOOK)
+    return True
+
+
+def _read_hold(run_id: int) -> datetime | None:
     now = db_clock.database_now()
-    return ModelSpending.objects.filter(run=run_id, held_until__gt=now).exists()
+    rows = ModelSpending.objects.filter(run=run_id, held_until__gt=now)
+    return rows.values_list("held_until", flat=True).first()
 
 
 def _describe_problems(run: Run) -> str:

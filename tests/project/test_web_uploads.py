@@ -93,7 +93,7 @@ def test_files_never_lie_on_the_disk(requester, tmp_path, monkeypatch):
 
 
 @contextmanager
-def serving(folder: Path, **environment: str) -> Iterator[tuple[int, int]]:
+def serving(folder: Path, processes: int = 1, **environment: str) -> Iterator[tuple[int, int]]:
     """The web server as `make run` starts it, in one process; gives its port and process id."""
     port = free_port()
     own = {
@@ -103,7 +103,9 @@ def serving(folder: Path, **environment: str) -> Iterator[tuple[int, int]]:
         "TMPDIR": str(folder),
     }
     command = [sys.executable, "-m", "crowdselect.start.web_server", f"127.0.0.1:{port}"]
-    running = subprocess.Popen([*command, "--processes", "1"], env=os.environ | own | environment)
+    running = subprocess.Popen(
+        [*command, "--processes", str(processes)], env=os.environ | own | environment
+    )
     try:
         wait_until(lambda: answers(port), "the web server")
         yield port, running.pid
@@ -165,12 +167,14 @@ def test_a_body_above_the_limit_is_refused_before_it_comes(server, folder):
     assert [path.name for path in folder.iterdir() if "sqlite" not in path.name] == []
 
 
-def test_a_web_process_that_dies_is_replaced(server):
-    port, parent = server
-    assert asked(port).status == 404  # so there are processes by now
-    child = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
-    os.kill(int(child), signal.SIGKILL)
-    assert asked(port).status == 404
+def test_a_web_process_that_dies_is_replaced(folder):
+    with serving(folder, processes=2) as (port, parent):
+        children = Path(f"/proc/{parent}/task/{parent}/children")
+        first = children.read_text().split()
+        for child in first:
+            os.kill(int(child), signal.SIGKILL)
+        wait_until(lambda: len({*children.read_text().split()} - {*first}) == 2, "new processes")
+        assert asked(port).status == 404
 
 
 # -- trusted senders

@@ -36,6 +36,7 @@ class ModelServerForm(forms.ModelForm):
     class Meta:
         model = ModelServer
         fields = list(endpoints.SERVER_FIELDS)
+        field_classes = dict.fromkeys(("extra_headers", "extra_query"), styled.JSONField)
         widgets = {
             "url": UnfoldAdminTextInputWidget(
                 {"placeholder": "https://api.openai.com/v1", "inputmode": "url"}

@@ -102,6 +102,7 @@ class WorkerModelPage(JobMixin, ActionPage):
         kind = forms.modelform_factory(
             Endpoint,
             fields=["server", *endpoints.ENDPOINT_FIELDS],
+            field_classes={"extra_body": styled.JSONField},
             formfield_callback=widgets,
             labels=LABELS,
             help_texts=HELP,

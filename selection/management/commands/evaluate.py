@@ -118,7 +118,7 @@ class Command(BaseCommand):
     def _find_run(self, options: dict[str, Any], start: bool = True) -> Run:
         if options["resume"]:
             run = run_of(options["resume"], options["team"])
-            return evaluations.continue_run(run, options) if start else run
+            return evaluations.continue_run(run, options, self.stderr.write) if start else run
         if not options["models"]:
             raise Refused("Name the YAML file of the models, or begin with --init.")
         return evaluations.find_or_create(options, self.stderr.write, start)

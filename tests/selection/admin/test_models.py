@@ -250,6 +250,15 @@ def test_settings_of_a_model_are_changed_and_it_is_removed(requester):
 # -- a run
 
 
+@pytest.mark.parametrize("junk", ['{"top_k": ' + "9" * 5000 + "}", "[" * 5000])
+def test_unreadable_parameters_of_a_model_are_refused_at_their_field(requester, junk):
+    worker = make_model_run(OFF, start=False).pool.workers.get(key="w0")
+    form = {"do": "save", "extra_body": junk}
+    response = requester.post(admin_url("worker_model", worker.pk), form)
+    assert response.status_code == 200
+    assert "Enter a valid JSON." in text_of(response)
+
+
 def fail_model(run: Run, key: str, **fields: object) -> None:
     values = {"problem": "The server answered 401: wrong key.", "failures": 3} | fields
     Endpoint.objects.filter(worker__pool=run.pool, worker__key=key).update(**values)

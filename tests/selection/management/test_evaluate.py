@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from django.core.management import CommandError, call_command
 
+from selection import db_clock
 from selection.imports import row_parsers
 from selection.management.evaluation_files import Outcome, format_junit
 from selection.model_workers import dispatcher, play
@@ -18,6 +19,7 @@ from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Qu
 from selection.runs import lifecycle
 from selection.runs.roster import failing_models, membership
 from tests.model_stub import ModelStub
+from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
 ACCURACY = {"good": 0.95, "fair": 0.6, "bad": 0.3}
@@ -245,6 +247,21 @@ def test_tell_that_the_others_wait_for_money(
         ):
             call_command("evaluate", *files, "--epsilon", "0.001", "--limit", "0.1")
     assert ModelSpending.objects.get().spent <= 100_000_000
+
+
+@pytest.mark.parametrize("renewed", [False, True])
+def test_hold_of_a_killed_process_is_waited_for(renewed: bool, monkeypatch: Any) -> None:
+    now, said = db_clock.database_now(), []
+    run = make_run()
+    spending = ModelSpending.objects.create(run=run, held_until=now + play.HOLD)
+
+    def pass_time(seconds: float) -> None:
+        spending.held_until = now + 2 * play.HOLD if renewed else None
+        spending.save()
+
+    monkeypatch.setattr("time.sleep", pass_time)
+    assert play.wait_for_hold(run, said.append) is not renewed
+    assert "waiting for its end" in said[0]
 
 
 def test_raised_limit_continues_the_run_and_repeats_no_call(tmp_path: Path, capsys: Any) -> None:
