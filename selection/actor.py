@@ -10,14 +10,14 @@ from contextvars import ContextVar
 
 # Commands without an actor: they create the tables themselves, serve requests, which have users of
 # their own, or work on data that is thrown away.
-SILENT = {"", "help", "migrate", "makemigrations", "runserver", "check", "replay", "plan"}
+SILENT = {"", "help", "migrate", "makemigrations", "runserver", "check", "replay"}
 
 _person: ContextVar[str] = ContextVar("person", default="")
 _part: ContextVar[str] = ContextVar("part", default="")
 
 
 def person() -> str:
-    """Name user and command, such as "ada, manage.py explain"; empty outside of commands."""
+    """Name user and command, such as "ada, manage.py recount"; empty outside of commands."""
     return _person.get()
 
 

@@ -46,9 +46,9 @@ ABOUT = """# Forecast coverage
 
 Made by `python -m research validate --forecasts`; [results.csv](results.csv) has the same figures.
 
-Four true costs of five should lie within the band that `manage.py plan` gives for a believed range;
-the target is 70 % to 90 %. The pools were not used to make the forecasts. Recorded crowds take part
-with `--crowds`; their believed range contains four of five workers, rounded to tenths.
+Four true costs of five should lie within the band that a cost estimate has for a believed
+range; the target is 70 % to 90 %. The pools were not used to make the forecasts. Recorded crowds
+take part with `--crowds`; their believed range contains four of five workers, rounded to tenths.
 
 | pool | believed | algorithm | runs | forecast | true median | held | below | above |
 |---|---|---|--:|--:|--:|--:|--:|--:|

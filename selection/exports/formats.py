@@ -1,4 +1,4 @@
-"""Registry of the formats: the run's page, the API and the command line read them from here."""
+"""Registry of the formats: the run's page and the API read them from here."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def _answers_table(context: ExportContext) -> ExportTable:
 
 
 def _write_dump(context: ExportContext) -> Iterator[bytes]:
-    return map(str.encode, reports.dump_text(context.run, anonymous=True).pieces)
+    return map(str.encode, reports.dump_text(context.run, anonymous=True))
 
 
 ANSWERS = ("selection.view_answer",)

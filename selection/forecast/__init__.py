@@ -17,4 +17,3 @@ from .candidates import Contender
 from .plan import GOALS, Plan
 from .refining import Forecast, refine_forecasts
 from .rows import share_of_runs
-from .spending import ReachableEpsilon, search_reachable

@@ -9,8 +9,8 @@ from .beliefs import Belief
 from .candidates import suitable_contenders
 from .plan import MOST_AT_ONCE, Plan
 from .simulations import SimulatedEnding, TooLong, draw_pool, simulate_run
-from .spending import EPSILONS
 
+EPSILONS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
 SECONDS = 0.5
 
 
@@ -18,7 +18,7 @@ def first_epsilon(plan: Plan, belief: Belief) -> float:
     """Find the least of EPSILONS that one run of the likeliest algorithm can afford.
 
     By bisection, one run each, for about half a second. A large pool is replaced by a small one
-    that has the same share of everything. ``search_reachable`` answers reliably, and in more time.
+    that has the same share of everything.
     Raises Refused if no algorithm can be run on this plan.
     """
     plan, until = _small(plan), monotonic() + SECONDS

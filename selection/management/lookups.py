@@ -1,17 +1,15 @@
-"""Find the objects named on a command line, and report refusals as commands do."""
+"""Find the runs and teams named on a command line, and report refusals as commands do."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core.management import CommandError
-from django.db.models import Model, QuerySet
 
 from selection.errors import NotFound, Refused
 from selection.models import Run, Team, default_team
 
-Found = TypeVar("Found", bound=Model)
 DASH = "A name that begins with - goes after --."
 TEAM = "whose run it is, where several have one of this name"
 
@@ -39,21 +37,17 @@ def find_team(name: str) -> Team:
 
 
 def run_of(name: str, team: str = "") -> Run:
-    return find_by_name(Run.objects.select_related("pool", "question_set", "team"), name, team)
-
-
-def find_by_name(rows: QuerySet[Found], name: str, team: str = "") -> Found:
-    """Return the object of this name, else number. Raises NotFound, or Refused for several."""
+    """Return the run of this name, else number. Raises NotFound, or Refused for several."""
+    rows = Run.objects.select_related("pool", "question_set", "team")
     rows = rows.filter(team=find_team(team)) if team else rows
     lookup: dict[str, Any] = {"name": name}
     if name.isdecimal() and len(name) < 19 and not rows.filter(**lookup).exists():
         lookup = {"pk": int(name)}
     matches = list(rows.filter(**lookup)[:2])
-    description = f"{rows.model._meta.verbose_name} “{name}”"
     if not matches:
-        raise NotFound(f"There is no {description}.")
+        raise NotFound(f"There is no run “{name}”.")
     if len(matches) > 1:
-        raise Refused(f"Several teams have a {description}: say which with --team.")
+        raise Refused(f"Several teams have a run “{name}”: say which with --team.")
     return matches[0]
 
 

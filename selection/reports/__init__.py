@@ -3,7 +3,6 @@
 from selection.reports.gold_health import count_exposure
 from selection.reports.progress import pool_throughput
 from topk import DOUBT, PopulationSummary, rounded_up
-from topk.verify import describe_verification
 
 from .alerts import Alert, list_alerts
 from .answers import (
@@ -17,7 +16,7 @@ from .answers import (
 )
 from .collusion import find_signs
 from .comparison import compare_runs
-from .dump import dump_run, verify_dump
+from .dump import dump_run
 from .dump_text import dump_text
 from .durations import format_duration
 from .explain import explain_candidate

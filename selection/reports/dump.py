@@ -1,6 +1,5 @@
 """Dump of a run, from which anybody can recompute its end: docs/dumps.md, topk.verify."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import chain, groupby
@@ -23,9 +22,9 @@ from selection.models import (
 from selection.runs.settings import algorithm_choices
 from selection.runs.settings.run_settings import RUN_SETTINGS, Dumped
 from selection.version import __version__
-from topk import expand_memory, pack_memory, verify
+from topk import expand_memory, pack_memory
 from topk.groups import number_groups
-from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of
+from topk.verify import FORMAT, VERSION, digest_of
 
 from .guarantee_status import promise_status
 from .selection import selection_of_run
@@ -77,11 +76,8 @@ def dump_run(run: Run, anonymous: bool = False) -> dict[str, Any]:
     return document | {"digest": digest_of(document)}
 
 
-def dump_frame(run: Run, anonymous: bool, media: bool = False) -> dict[str, Any]:
-    """Build the document without its candidates and its digest. It is always small.
-
-    media  with the bytes of the files that questions show, not their names alone
-    """
+def dump_frame(run: Run, anonymous: bool) -> dict[str, Any]:
+    """Build the document without its candidates and its digest. It is always small."""
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
     workers = Worker.with_erased.filter(pk__in=run.candidates.values("worker")).order_by("pk")
@@ -95,7 +91,7 @@ def dump_frame(run: Run, anonymous: bool, media: bool = False) -> dict[str, Any]
         | {"called": _json_ready(run.absence_since)}
         | _settings_data(run, anonymous)
         | life,
-        "kinds": [_skill_data(skill, anonymous, media) for skill in run.skills],
+        "kinds": [_skill_data(skill, anonymous) for skill in run.skills],
         "workers": [_worker_data(worker, anonymous) for worker in workers.iterator(AT_ONCE)],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
         "candidates": [],
@@ -122,14 +118,6 @@ def dump_candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
             yield _candidate_data(row, numbers[row.worker_id], row_answers, anonymous)
 
 
-def verify_dump(document: Any) -> Verification:
-    """Recompute every claim of a dump. Raises Refused if the document is not a dump."""
-    try:
-        return verify.verify_dump(document)
-    except DumpError as error:
-        raise Refused(str(error)) from error
-
-
 def _column_values(item: Model, names: Iterable[str]) -> dict[str, Any]:
     return {name: _json_ready(getattr(item, name)) for name in names}
 
@@ -153,17 +141,16 @@ def _settings_data(run: Run, anonymous: bool) -> dict[str, Any]:
     return {"options": options, "recorded": recorded, "pool": run.pool.name}
 
 
-def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
+def _skill_data(skill: Skill, anonymous: bool) -> dict[str, Any]:
     data = {"question_set": str(skill.question_set), "k": skill.k, "deck": skill.deck_size}
-    return data if anonymous else data | question_set_data(skill.question_set, media)
+    return data if anonymous else data | question_set_data(skill.question_set)
 
 
-def question_set_data(item: QuestionSet, media: bool) -> dict[str, Any]:
+def question_set_data(item: QuestionSet) -> dict[str, Any]:
     """Collect the question set except its name, as in a dump that is not anonymous."""
     files = [
         {"name": file.name, "type": file.type, "size": file.size}
-        | ({"data": b64encode(file.data).decode()} if media else {})
-        for file in (item.media.all() if media else item.media.defer("data"))
+        for file in item.media.defer("data")
     ]
     return _column_values(item, QUESTION_SET) | {
         "questions": [

@@ -8,7 +8,6 @@ from typing import IO, Any
 
 from django.db import transaction
 
-from selection.facts import Facts
 from selection.models import Run
 from topk.verify import canonical_json
 
@@ -17,17 +16,15 @@ from .dump import dump_candidates, dump_frame
 CHARACTERS = 65_536
 
 
-def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> Facts:
+def dump_text(run: Run, anonymous: bool = False) -> Iterator[str]:
     """Write the text that ``json.dumps`` would make of ``dump_run``, with the same arguments."""
     file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
     with transaction.atomic():
         locked = Run.objects.locked(run.pk) or run  # one snapshot: steps wait, answers do not
-        document = dump_frame(locked, anonymous, media)
+        document = dump_frame(locked, anonymous)
         digest = _write_digest(document, dump_candidates(locked, anonymous), file)
     file.seek(0)
-    return Facts(
-        name=run.name, digest=digest, pieces=_json_pieces(document | {"digest": digest}, file)
-    )
+    return _json_pieces(document | {"digest": digest}, file)
 
 
 def _write_digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:

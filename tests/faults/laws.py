@@ -7,6 +7,7 @@ from django.db import transaction
 from selection import reports
 from selection.models import Answer, Run
 from selection.runs import consistency
+from topk.verify import verify_dump
 
 from .traffic import SILENT, Ledger
 
@@ -20,7 +21,7 @@ def of_run(run_id: int) -> list[str]:
     if run is None or run.status == Run.Status.DRAFT:
         return []
     wrong = [f"{fault.law}: {fault.words}" for fault in consistency.find_faults(run)]
-    found = reports.verify_dump(reports.dump_run(run)).findings
+    found = verify_dump(reports.dump_run(run)).findings
     return [f"run {run_id}: {one}" for one in (*wrong, *map(str, found))]
 
 

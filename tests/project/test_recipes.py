@@ -25,7 +25,6 @@ pytestmark = pytest.mark.skipif(not SQLITE, reason="recipes do not depend on the
 
 FOLLOWED = """
 import pytest
-from django.core import management
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -100,9 +99,6 @@ def test_setting_is_in_each_new_run(requester, token):
     assert post(per_visit=0).status_code == 422
     assert post(per_visit=4).json()["per_visit"] == 4
     assert post(name="Another").json()["per_visit"] == 10
-    made = ["By the command", "--pool", run.pool_id, "--question-set", run.question_set_id]
-    management.call_command("run", "create", *map(str, made), "--k=1", "--per-visit=5")
-    assert Run.objects.get(name="By the command").per_visit == 5
 
 
 def test_setting_may_change(requester, token):

@@ -223,7 +223,7 @@ def _open_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
 
 
 def _dump_response(run: Run, _: exports.CsvStyle) -> HttpResponseBase:
-    pieces = map(str.encode, reports.dump_text(run).pieces)
+    pieces = map(str.encode, reports.dump_text(run))
     name = f"{slugify(f'{run} dump') or 'dump'}.json"
     return file_response(exports.File(name, "application/json", pieces))
 

@@ -87,7 +87,7 @@ def test_the_key_is_in_no_reply_page_row_file_or_log(manager, requester, heard, 
         assert stub.keys == {f"Bearer {KEY}"}
         heard += [page.content.decode() for page in look_at_pages(requester, run)]
     heard += ["".join(map(bytes.decode, file_of(run, name))) for name in TEXT_FORMATS]
-    heard += list(reports.dump_text(run).pieces)
+    heard += list(reports.dump_text(run))
     said = "\n".join(heard) + caplog.text + stored_text()
     encrypted = ModelServer.objects.get().key_encrypted
     assert model_workers.api_keys.HIDDEN in said  # the server did repeat it

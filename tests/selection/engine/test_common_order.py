@@ -19,6 +19,7 @@ from tests.pages import admin_url, text_of
 from tests.selection.model_workers.conftest import make_model_run
 from tests.worlds import answer_all, open_of, play
 from topk import expand_memory
+from topk.verify import verify_dump
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -54,7 +55,7 @@ def retire(run: Run, number: int) -> Question:
 
 def assert_verified(run: Run) -> None:
     run.refresh_from_db()
-    verification = reports.verify_dump(reports.dump_run(run))
+    verification = verify_dump(reports.dump_run(run))
     assert [str(finding) for finding in verification.findings] == []
 
 
@@ -221,7 +222,7 @@ def test_dump_in_another_order_is_refuted():
     column = document["answer_columns"].index("question")
     rows = document["candidates"][0]["answers"]
     rows[0][column], rows[1][column] = rows[1][column], rows[0][column]
-    findings = " ".join(map(str, reports.verify_dump(document).findings))
+    findings = " ".join(map(str, verify_dump(document).findings))
     assert "the questions did not come in the order that the seed gives" in findings
 
 

@@ -17,6 +17,7 @@ from selection.runs import lifecycle
 from selection.runs.roster import membership
 from selection.worker import page
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -70,9 +71,7 @@ def test_the_dump_of_a_limited_run_is_found_in_order():
     asked.most_workers = None
     asked.save()
     run.refresh_from_db()
-    assert not reports.verify_dump(
-        json.loads(json.dumps(reports.dump_run(run), default=str))
-    ).findings
+    assert not verify_dump(json.loads(json.dumps(reports.dump_run(run), default=str))).findings
 
 
 def test_a_limit_that_is_far_off_changes_nothing():

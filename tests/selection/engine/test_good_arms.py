@@ -9,13 +9,14 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.forecast import Plan
 from selection.models import Delivery, Run, Webhook
-from selection.reports.dump import dump_run, verify_dump
+from selection.reports.dump import dump_run
 from selection.reports.explain import explain_candidate
 from selection.runs.roster import roster_opening
 from selection.runs.settings import drafts
 from tests import worlds
 from tests.pages import admin_url
 from tests.selection.api.conftest import Program
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 

@@ -6,6 +6,7 @@ from selection import engine, reports
 from selection.answers import presence, recording
 from selection.models import Assignment, Run
 from tests.worlds import crowd, make_run, open_of
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +36,7 @@ def test_unseen_questions_go_back_and_the_run_ends_at_once():
     play_but_for(run, "w0", shown=False)
     assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.PROMISE)
     assert not open_of(run)
-    assert not reports.verify_dump(reports.dump_run(run)).findings
+    assert not verify_dump(reports.dump_run(run)).findings
 
 
 def test_displayed_question_is_awaited_without_asking_others():
@@ -47,7 +48,7 @@ def test_displayed_question_is_awaited_without_asking_others():
     handed = Assignment.objects.count()
     assert engine.advance(run.pk) is None
     assert Assignment.objects.count() == handed
-    assert not reports.verify_dump(reports.dump_run(run)).findings
+    assert not verify_dump(reports.dump_run(run)).findings
     recording.record_many(run, [(one, CROWD(one)) for one in out])
     engine.advance(run.pk)
     run.refresh_from_db()

@@ -14,6 +14,7 @@ from selection.runs import lifecycle, manual_verdicts
 from selection.runs.roster import membership
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -139,7 +140,7 @@ def test_run_without_answers_has_an_empty_selection():
     for name in set(FORMATS) - EVERYBODY - {"dump"}:
         assert "w0" not in export_text(run, name), name
     assert reports.dump_run(run)["result"]["selection"] == []
-    assert reports.verify_dump(reports.dump_run(run)).findings == ()
+    assert verify_dump(reports.dump_run(run)).findings == ()
 
 
 def test_roster_ending_selects_tested_workers_only():

@@ -1,10 +1,9 @@
 """Forecasts of a run before it starts: its cost, and if it can end."""
 
-import numpy as np
 import pytest
 
 from selection.errors import Refused
-from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts, search_reachable
+from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts
 from selection.forecast.bands import prediction_band
 from selection.forecast.candidates import Contender, suitable_contenders
 from selection.forecast.rows import SimulationLedger, forecast_table
@@ -284,44 +283,3 @@ def test_band_never_exceeds_the_upper_bound():
 def test_invalid_plans_are_refused(changes, message):
     with pytest.raises(Refused, match=message):
         plan(**changes)
-
-
-@pytest.mark.slow
-def test_money_reaches_a_smaller_epsilon_the_more_there_is():
-    epsilons = []
-    for budget in (30, 110):
-        rows = next(search_reachable(plan(**small_plan(budget=budget)), DefaultBelief(), UNHURRIED))
-        epsilons.append(rows[0])
-    little, much = epsilons
-    assert little.algorithm == much.algorithm == "credible"
-    assert much.recommended
-    assert much.epsilon < little.epsilon
-    assert f"{much.epsilon:g} below" in much.promise
-
-
-def test_rows_say_how_good_the_selected_would_be():
-    contender = Contender("certified", plan(questions=200, mark=0.8))
-    ledger = SimulationLedger(contender)
-    ledger.plays = [simulate_run(contender, draw_pool(contender, BELIEF, i), i) for i in range(3)]
-    row = forecast_table(contender.plan, [ledger])[0]
-    assert 0.8 < row.accuracy < 0.95
-    assert row.accuracy - 0.3 < row.mean_at_least < row.accuracy
-    assert row.passing == np.median([play.passing for play in ledger.plays])
-    assert row.why.endswith(
-        f" The selected would be {row.accuracy:.0%} right on average, with at least "
-        f"{np.floor(100 * row.mean_at_least):.0f}% guaranteed. "
-        f"{row.passing} of 5 would reach the pass mark."
-    )
-
-
-def test_rule_for_a_mark_passes_those_that_it_selects():
-    contender = Contender("mark-share", plan(goal="mark", mark=0.8, questions=500), {"mark": 0.8})
-    good, poor = (simulate_run(contender, np.full(30, share), 0) for share in (0.98, 0.3))
-    assert (good.passing, poor.passing, poor.mean) == (5, 0, None)
-
-
-def test_simulations_of_an_earlier_version_have_no_mean():
-    contender = Contender("certified", plan())
-    play = SimulatedRun(500, 40, SimulatedEnding.PROMISE, 0.1, 0.01)
-    row = forecast_table(contender.plan, [SimulationLedger(contender, [play])])[0]
-    assert (row.accuracy, row.mean_at_least, row.passing) == (None, None, None)

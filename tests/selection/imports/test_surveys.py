@@ -1,10 +1,8 @@
 """Surveys: a row for each worker and a column for each question, from file to answers."""
 
 import html
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from selection import engine, exports
 from selection.errors import Refused
@@ -262,21 +260,6 @@ def test_a_file_with_an_answer_a_row_is_not_asked_for_questions(requester):
     run, raw = make_run(pool=make_pool(3)), b"worker,question,response\nw1,q1,yes\n"
     page = upload(requester, admin_url("run_import", run.pk), raw)
     assert b"questions-asked" not in page.content
-
-
-@pytest.mark.django_db
-def test_the_command_gives_columns_their_questions(tmp_path):
-    run, path = make_run(pool=make_pool(3)), tmp_path / "survey.xlsx"
-    path.write_bytes(strange(named=False))
-    asked = ["Frage 7=q7", "Frage 9=Say yes to 9."]
-    with pytest.raises(CommandError, match="no question “q777”"):
-        call_command("import", "answers", path, into=run.name, question=["Frage 7=q777"])
-    with pytest.raises(CommandError, match="no column “Frage 8”"):
-        call_command("import", "answers", path, into=run.name, question=["Frage 8=q7"])
-    call_command("import", "answers", path, into=run.name, question=asked, stdout=StringIO())
-    assert stored(run) == expected("q7", "q9")
-    with pytest.raises(CommandError, match="Only a file of answers"):
-        call_command("import", "workers", path, into=run.pool.name, question=asked)
 
 
 @pytest.mark.django_db

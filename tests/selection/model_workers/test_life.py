@@ -105,7 +105,7 @@ def test_a_run_of_models_is_copied_and_dumped():
     copied = drafts.copy_run(run, "Again")
     assert not ModelCall.objects.filter(run=copied).exists()
     lifecycle.start_run(copied)
-    dump = json.loads("".join(reports.dump_text(run).pieces))
+    dump = json.loads("".join(reports.dump_text(run)))
     assert len(dump["workers"]) == 6
 
 

@@ -40,6 +40,7 @@ from selection.runs.roster import membership
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -170,7 +171,7 @@ def test_erasure_leaves_only_the_answers_of_a_worker(ada):
     assert done.runs == [run.name]
     after = reports.dump_run(Run.objects.get(pk=run.pk), anonymous=True)
     assert {**after, "events": 0, "digest": 0} == {**before, "events": 0, "digest": 0}
-    assert reports.verify_dump(after).same
+    assert verify_dump(after).same
     assert done.pseudonym in {line.worker for line in reports.worker_standings(run)}
     assert privacy.same_person(KEY, run.team) == []
 
@@ -417,7 +418,7 @@ def test_responses_go_and_grades_and_promises_stay(days):
     assert not QuestionReport.objects.exists()
     run.refresh_from_db()
     after = reports.dump_run(run, anonymous=True)
-    assert (after["result"], reports.verify_dump(after).same) == (before, True)
+    assert (after["result"], verify_dump(after).same) == (before, True)
     assert "responses were deleted, 30 days after the end" in run.events.first().what
     assert consistency.find_faults(run) == consistency.repair_run(run) == []
     tasks.retain()

@@ -1,10 +1,7 @@
 """Explanations of verdicts: in words, with numbers, for every algorithm."""
 
-from io import StringIO
-
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.test import Client
 
 from packages.topk.tests.parameters import mostly_slow
@@ -131,15 +128,6 @@ def test_answers_not_in_time_and_to_retired_questions_are_told_apart():
     text = explanation_text(run, "w0")
     assert "1 too late, which counts as wrong" in text
     assert "1 answer to retired questions do not count" in text
-
-
-def test_command_explains_each_kind_and_refuses_unknown_workers():
-    output = StringIO()
-    run = play(run_of("multi-sar"), crowd(1, good=2))
-    call_command("explain", run.pk, "w0", stdout=output)
-    assert output.getvalue().count("Answers that would change it") == 2
-    with pytest.raises(CommandError, match="no worker “nobody”"):
-        call_command("explain", run.pk, "nobody")
 
 
 def test_the_ranking_links_to_the_card_and_this_to_the_explanation(client: Client):

@@ -13,7 +13,7 @@ from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.registry import SELECTORS
 from topk.roster import RunStart, drop_no_shows
-from topk.verify import digest_of
+from topk.verify import digest_of, verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def without(absent, respond):
 
 def verified(run: Run) -> bool:
     document = json.loads(json.dumps(reports.dump_run(run)))
-    found = reports.verify_dump(document)
+    found = verify_dump(document)
     assert found.same, [str(each) for each in found.findings]
     return bool(found.epsilon == reports.promise_status(run).epsilon)
 
@@ -122,4 +122,4 @@ def test_old_dumps_keep_no_shows_in():
     document = json.loads(json.dumps(reports.dump_run(run)))
     del document["run"]["keep_no_shows"]
     document["digest"] = digest_of(document)
-    assert reports.verify_dump(document).same
+    assert verify_dump(document).same

@@ -7,11 +7,12 @@ from selection import engine, reports
 from selection.admin.page import object_url
 from selection.errors import Refused
 from selection.models import Run
-from selection.reports.dump import dump_run, verify_dump
+from selection.reports.dump import dump_run
 from selection.runs import lifecycle
 from selection.runs.settings import drafts
 from tests import worlds
 from tests.selection.api.conftest import Program
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 

@@ -12,6 +12,7 @@ from selection.runs.roster import membership
 from tests.pages import admin_url, json_of, lines_of, text_of
 from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
+from topk.verify import verify_dump
 
 from .test_collusion import around_20, play_slowly, respond_by_copying
 from .test_model_fit import odd_run
@@ -49,7 +50,7 @@ def check_one_verdict(
     assert (shown["promise"], shown["verdict"]) == (promised.sentence, "weakened")
     dump = json.loads(json.dumps(reports.dump_run(run)))
     assert dump["result"]["promise"] == promised.sentence
-    assert reports.verify_dump(dump).same
+    assert verify_dump(dump).same
 
 
 def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):

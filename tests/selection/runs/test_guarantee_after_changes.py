@@ -12,7 +12,7 @@ from selection.runs.roster import membership, previews, roster_opening
 from tests.pages import admin_url, json_of, text_of
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.promise import GUARANTEE_LOST
-from topk.verify import digest_of
+from topk.verify import digest_of, verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,7 @@ def test_withdrawal_after_answers_costs_the_guarantee_on_all_surfaces(requester,
     assert shown["promise"].startswith(GUARANTEE_LOST)
     assert (shown["epsilon_reached"], shown["verdict"]) == (None, "none")
     dump = json.loads(json.dumps(reports.dump_run(run, anonymous=True)))
-    found = reports.verify_dump(dump)
+    found = verify_dump(dump)
     assert found.same, [str(each) for each in found.findings]
     assert (found.promise, found.epsilon) == (GUARANTEE_LOST, None)
 
@@ -73,7 +73,7 @@ def test_dump_with_a_false_guarantee_is_found_out():
     run = play(run, RESPOND)
     dump = json.loads(json.dumps(reports.dump_run(run)))
     dump["result"] |= {"epsilon": 0.4, "promise": "With probability at least 0.9 all is well."}
-    said = [str(each) for each in reports.verify_dump(dump).findings]
+    said = [str(each) for each in verify_dump(dump).findings]
     assert any("ε: none holds" in each for each in said), said
 
 
@@ -115,7 +115,7 @@ def test_worker_without_answers_may_leave_and_the_weights_stay():
     run = play(run, RESPOND)
     assert run.certified
     dump = json.loads(json.dumps(reports.dump_run(run)))
-    assert reports.verify_dump(dump).same
+    assert verify_dump(dump).same
 
 
 def test_joining_after_answers_were_counted_costs_the_guarantee():
@@ -158,7 +158,7 @@ def test_numberings_cover_withdrawals():
     assert run.certified
     assert reports.promise_status(run).verdict == "kept"
     dump = json.loads(json.dumps(reports.dump_run(run)))
-    assert reports.verify_dump(dump).same
+    assert verify_dump(dump).same
 
 
 def test_numberings_lose_the_guarantee_when_workers_join():
@@ -187,7 +187,7 @@ def assert_verified(run: Run) -> None:
     dump = json.loads(json.dumps(reports.dump_run(run)))
     dump["run"]["options"].pop("asked_open", None)  # the history decides, not the dump's word
     dump["digest"] = digest_of(dump)
-    found = reports.verify_dump(dump)
+    found = verify_dump(dump)
     assert found.same, [str(each) for each in found.findings]
 
 

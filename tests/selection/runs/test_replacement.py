@@ -12,6 +12,7 @@ from selection.models import AuditEntry, Run
 from selection.runs import lifecycle, replacement
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, play
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -47,8 +48,8 @@ def test_next_best_takes_the_place_and_the_guarantee_is_said_anew():
     assert first[0] == first[1]  # after it comes the time
     assert [each.code for each in status.weakenings] == ["replace"]
     assert "Selected workers were replaced after the end" in status.sentence
-    document = json.loads("".join(reports.dump_text(run).pieces))
-    assert reports.verify_dump(document).findings == ()
+    document = json.loads("".join(reports.dump_text(run)))
+    assert verify_dump(document).findings == ()
     exported = reports.export_run(run)["workers"]
     assert {row["worker"] for row in exported} == selected(run)
     entry = run.events.get(kind=Run.REPLACED)

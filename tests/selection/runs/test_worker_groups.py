@@ -16,7 +16,7 @@ from selection.runs import changes, lifecycle
 from selection.runs.roster import enrolment, membership
 from selection.runs.settings import drafts, validation
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
-from topk.verify import digest_of
+from topk.verify import digest_of, verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def test_a_run_by_groups_goes_from_its_start_to_its_export_and_verification():
         document = json.loads(json.dumps(reports.dump_run(run, anonymous=anonymous)))
         assert document["run"]["grouped_by"] == "source"
         assert ("proven" in str(document["run"]["options"]["groups"])) != anonymous
-        assert not reports.verify_dump(document).findings
+        assert not verify_dump(document).findings
 
 
 def test_a_verification_recomputes_the_guarantee_by_the_groups():
@@ -57,11 +57,11 @@ def test_a_verification_recomputes_the_guarantee_by_the_groups():
     )
     play(run, crowd(3, good=4))
     document = json.loads(json.dumps(reports.dump_run(run)))
-    assert not reports.verify_dump(document).findings
+    assert not verify_dump(document).findings
     assert 0 < document["result"]["epsilon"] < 1
     del document["run"]["options"]["groups"]
     document["digest"] = digest_of(document)
-    about = {finding.about for finding in reports.verify_dump(document).findings}
+    about = {finding.about for finding in verify_dump(document).findings}
     assert about
     assert "File" not in about
 
@@ -93,7 +93,7 @@ def test_a_withdrawn_worker_keeps_their_group():
     run = play(run, crowd(3, good=4))
     assert run.ending == "promise"
     document = json.loads(json.dumps(reports.dump_run(run, anonymous=True)))
-    assert not reports.verify_dump(document).findings
+    assert not verify_dump(document).findings
 
 
 def test_joining_worker_belongs_to_their_group():

@@ -16,6 +16,7 @@ from selection.runs import lifecycle
 from selection.runs.roster import enrolment, membership, worker_prices
 from selection.runs.settings import drafts, validation
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +66,7 @@ def test_a_run_asks_cheap_workers_more_and_its_result_is_exported():
     assert "prices tell nothing" not in reports.promise_status(blind).assumes
     document = json.loads(json.dumps(reports.dump_run(run, anonymous=True)))
     assert sorted(document["run"]["options"]["prices"]) == [1.0] * 15 + [20.0] * 15
-    assert not reports.verify_dump(document).findings
+    assert not verify_dump(document).findings
 
 
 def test_equal_prices_give_the_same_answers():

@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     dump.
     """
     parser = argparse.ArgumentParser(prog="python -m topk.verify", description=__doc__)
-    parser.add_argument("dump", type=Path, help="a file that dump_run wrote")
+    parser.add_argument("dump", type=Path, help="a dump of a run")
     try:
         verification = verify_dump(
             json.loads(parser.parse_args(arguments).dump.read_text(encoding="utf-8"))

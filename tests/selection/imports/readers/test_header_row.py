@@ -2,12 +2,10 @@
 
 import io
 import json
-from io import StringIO
 
 import openpyxl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
 from django.test import Client
 
 from selection.errors import Refused
@@ -171,23 +169,13 @@ def test_api_reports_and_takes_the_header_row(token):
     made = api.post(f"/api/pools/{pool.pk}/files", sent).json()
     assert "If another row names the columns, say which." in made["error"]
     at = f"/api/files/{made['id']}"
+    beyond = api.patch(at, json.dumps({"header": 50}), content_type="application/json").json()
+    assert "has nothing in row 50" in beyond["error"]
     body = json.dumps({"header": 3, "columns": {"Kennung": "worker"}})
     said = api.patch(at, body, content_type="application/json").json()
     assert (said["header"], said["fine"], said["state"]) == (3, 2, "ready")
     api.post(f"{at}/take", {}, content_type="application/json")
     assert set(pool.workers.values_list("key", flat=True)) == {"w1", "w2"}
-
-
-def test_the_command_is_told_as_well(tmp_path):
-    pool, path, out = make_pool(0), tmp_path / "x.xlsx", StringIO()
-    path.write_bytes(unclear())
-    command = ("import", "workers", path, "--into", pool.name)
-    with pytest.raises(CommandError, match="If another row names the columns, say which"):
-        call_command(*command, stdout=out)
-    call_command(*command, "--header", "3", "--map", "Kennung=worker", stdout=out)
-    assert set(pool.workers.values_list("key", flat=True)) == {"w1", "w2"}
-    with pytest.raises(CommandError, match="has nothing in row 50"):
-        call_command(*command, "--header", "50", stdout=out)
 
 
 def test_recorded_answers_and_gold_of_a_replay_may_have_a_title():
