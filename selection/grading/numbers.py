@@ -6,30 +6,31 @@ from decimal import Decimal
 from .keys import unify_marks
 
 MOST_DIGITS = 100
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+# Thousands are separated by one sign, in threes, or in twos before the last three as in India.
+_NUMBER = re.compile(
+    r"(?P<sign>[+-]?) ?(?P<whole>\d+|\d{1,3}(?P<mark>[ '.,])\d{3}(?:(?P=mark)\d{3})*|"
+    r"\d{1,2}(?:,\d\d)+,\d{3}|)(?:(?P<point>[.,])(?P<rest>\d*))?(?P<power>[eE][+-]?\d{1,3})?"
+)
 # One sign followed by three digits: it may separate thousands or be a decimal sign.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-_SIGNS = str.maketrans(
-    {"\N{ARABIC DECIMAL SEPARATOR}": ",", "'": None, "\N{ARABIC THOUSANDS SEPARATOR}": None}
-)
+_SIGNS = str.maketrans({"\N{ARABIC DECIMAL SEPARATOR}": ",", "\N{ARABIC THOUSANDS SEPARATOR}": "'"})
 
 
 def parse_number(text: str) -> Decimal | None:
     """Read the exact number that the text stands for; None if it is not a number.
 
-    A single comma is a decimal comma; if there are commas and a point, or several of a kind, the
-    last kind of sign is the decimal one and the others separate thousands.
+    A single comma or point is the decimal one; several of a kind separate thousands.
     """
     bare = _strip_number(text)
-    if bare.rfind(",") > bare.rfind("."):
-        bare = bare.replace(".", "")
-        bare = bare.replace(",", "." if bare.count(",") == 1 else "")
-    else:
-        bare = bare.replace(",", "")
-        bare = bare if bare.count(".") <= 1 else bare.replace(".", "")
-    if len(bare) > MOST_DIGITS or not _NUMBER.fullmatch(bare):
+    match = _NUMBER.fullmatch(bare) if len(bare) <= MOST_DIGITS else None
+    if match is None or (match["mark"] or " ") == match["point"]:
         return None
-    return Decimal(bare)
+    if match["mark"] is None and "," in match["whole"] and match["point"] == ",":
+        return None
+    digits = re.sub(r"\D", "", match["whole"])
+    if not digits and not match["rest"]:
+        return None
+    return Decimal(f"{match['sign']}{digits}.{match['rest'] or ''}{match['power'] or ''}")
 
 
 def possible_readings(text: str) -> list[Decimal]:
@@ -50,8 +51,8 @@ def read_as_thousands(text: str) -> Decimal:
 
 
 def _strip_number(text: str) -> str:
-    bare = "".join(unify_marks(text).split()).translate(_SIGNS)
-    return bare[:-1] if len(bare) > 1 and bare[-1] in ".,。" else bare
+    bare = " ".join(unify_marks(text).split()).translate(_SIGNS)
+    return bare[:-1].rstrip() if len(bare) > 1 and bare[-1] in ".,。" else bare
 
 
 KEY = "a score from 0 to 1"  # the known answer of a question whose answers are scores

@@ -34,6 +34,15 @@ _LIST_ITEM = re.compile(
 )
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
 _OUT_OF_WORDS = re.compile(r"(?<=\d)[ \t]+out of[ \t]+(?=(?:5|10|100)(?!\d))")
+_TO = words.join_words(words.RANGES, "a|-|–|—|~|/|…|...")
+# A scale that the reply repeats, and a range of ratings.
+_STATED_SCALE = re.compile(
+    rf"(?:\(|(?:(?:on|in|from|auf|sur|en|di|su|по)[ \t]+)?(?:(?:a|the|einer|der|une|una|l')[ \t]*)?"
+    rf"{words.join_words(words.SCALE_NOUNS)}(?:[ \t]+(?:of|from|von|de|da|van|от))?[ \t]+)"
+    rf"\d{{1,3}}[ \t]*{_TO}[ \t]*\d{{1,3}}(?!\d)\)?,?",
+    re.IGNORECASE,
+)
+_RATINGS = re.compile(rf"(?<![\w.,])(\d{{1,3}})[ \t]*{_TO}[ \t]*(?=\d{{1,3}}(?![\w.,]\d))", re.I)
 _CONFIDENCE = re.compile(
     r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
 )
@@ -109,7 +118,7 @@ class _Reader:
             return self._read_text(text)
         text = frames.strip_fence(frames.fold_signs(text))
         if self.rated:
-            text = _OUT_OF.sub(r"\1", text)
+            text = _RATINGS.sub(r"\1 or ", _OUT_OF.sub(r"\1", _STATED_SCALE.sub(" ", text)))
         return self._read_number(text) if self.kind == "number" else self._read_choice(text)
 
     def read_letter(self, text: str, pattern: str = "") -> str | None:
@@ -159,7 +168,7 @@ class _Reader:
 
         The first and the last line are statements if they hold nothing else.
         """
-        whole = self.names.read_whole(frames.strip_latex(text))
+        whole = self.names.read_whole(frames.strip_latex(text)) or self._read_list(text)
         if whole:
             return whole
         stated = [*statements.find_marked(text), *statements.find_spoken(text)]
@@ -168,6 +177,16 @@ class _Reader:
         read = partial(self._read_statement, praised=praised)
         has_statement, value = statements.resolve(text, [*stated, *praised], read)
         return (value or ()) if has_statement else None
+
+    def _read_list(self, text: str) -> tuple[int, ...]:
+        """Read several choices, each on a line of its own; none if another line is there."""
+        lines = [
+            line for line in text.split("\n") if line.strip() and line.rstrip("* ")[-1:] != ":"
+        ]
+        if self.kind == "single" or not 1 < len(lines) <= len(self.choices):
+            return ()
+        items = [self.names.read_whole(line) for line in lines]
+        return tuple(item[0] for item in items) if all(len(i) == 1 for i in items) else ()
 
     def _read_statement(
         self, one: Statement, praised: Sequence[Statement] = ()

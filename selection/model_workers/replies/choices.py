@@ -14,6 +14,10 @@ _JOINED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _GAP = re.compile(r"[\s*_\"'`~()\[\]{}<>$#|:;.,!=/&+✓✅✔☑✗→–—\\-]*")
 _AND = re.compile(rf"{words.match_whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
 _OR = re.compile(rf"{words.match_whole(words.ALTERNATIVES)}[ \t]*", re.IGNORECASE)
+_TO = re.compile(rf"{words.match_whole(words.RANGES)}[ \t]*", re.IGNORECASE)
+_DEGREE = words.match_whole(words.DEGREES)
+_DEGREE_BEFORE = re.compile(rf"{_DEGREE}[ \t]+\Z", re.IGNORECASE)
+_DEGREE_AFTER = re.compile(rf"[ \t,]+{_DEGREE}", re.IGNORECASE)
 _HEDGE = re.compile(
     rf"(?:{words.match_whole(words.HEDGES)}|选项|選択肢|选)[\s:*_\"'(]*", re.IGNORECASE
 )
@@ -80,8 +84,15 @@ class ChoiceReader:
         self.lettered = not has_letter_clash(choices)
         self.numbered = any(any(map(str.isdigit, text)) for text in self.texts)
         self._spoken = self._map_spoken()
-        pairs = sorted(enumerate(self.texts), key=lambda pair: -len(pair[1]))
+        # “agree strongly” is the choice “strongly agree”.
+        pairs = [*enumerate(self.texts)]
+        pairs += [(i, " ".join(reversed(t.split()))) for i, t in pairs if _has_degree(t)]
+        pairs.sort(key=lambda pair: -len(pair[1]))
         self._named = [index for index, _ in pairs]
+        folded = [text.casefold() for text in self.texts]
+        self._graded = {
+            i for i, text in enumerate(folded) if any(t.endswith(f" {text}") for t in folded)
+        }
         texts = "|".join(f"({_pattern(text)})" for _, text in pairs)
         self._text = re.compile(texts or r"(?!)", re.IGNORECASE)
 
@@ -93,7 +104,7 @@ class ChoiceReader:
             start = _skip_gap(text, place)
             if numbers and "\n" in text[place:start]:
                 break
-            if numbers and (joint := _OR.match(text, start)):
+            if numbers and (joint := _OR.match(text, start) or _TO.match(text, start)):
                 opened, start = True, joint.end()
             elif numbers and (joint := _AND.match(text, start)):
                 start = joint.end()
@@ -108,8 +119,9 @@ class ChoiceReader:
 
     def read_whole(self, text: str) -> tuple[int, ...]:
         """Read the choices if the text is nothing but them; else none."""
-        opener = None if self.numbered else _OPENER.match(text)
-        part = self.take(text[opener.end() :] if opener else text)
+        part, opener = self.take(text), _OPENER.match(text)
+        if opener and not (self.numbered and part.chosen):
+            part = self.take(text[opener.end() :])
         alone = not part.rest.strip(" \t\n*_\"'`~()[]{}<>$#|:;.,!/\\-–—✓✅✔")
         return part.chosen if alone and self._is_clear(part) else ()
 
@@ -132,14 +144,27 @@ class ChoiceReader:
         return part.chosen
 
     def read_mentions(self, text: str) -> tuple[int, ...]:
+        """Find the choices that the text mentions; none if a common word may be another one."""
         chosen: dict[int, None] = {}
+        vague: set[int] = set()
         for match in self._text.finditer(text):
-            index = self._index_of(match)
-            if self._is_common(index) and not _is_alone(text, match.start(), match.end()):
+            index, place = self._index_of(match), match.span()
+            if _is_denied(text, *place):
                 continue
-            if not _is_denied(text, match.start(), match.end()):
+            if self._is_graded(index, text, *place):
+                vague.add(-1)
+            elif not self._is_common(index) or _is_alone(text, *place):
                 chosen[index] = None
-        return tuple(chosen)
+            elif self.texts[index].casefold() not in _ARTICLES:
+                vague.add(index)
+        return () if vague - {*chosen} else tuple(chosen)
+
+    def _is_graded(self, index: int, text: str, start: int, end: int) -> bool:
+        """Tell if an adverb of degree stands beside a choice of which there are degrees."""
+        return index in self._graded and bool(
+            _DEGREE_BEFORE.search(text[max(0, start - 30) : start])
+            or _DEGREE_AFTER.match(text, end)
+        )
 
     def _take_one(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
         for _ in range(MOST_HEDGES):
@@ -153,6 +178,8 @@ class ChoiceReader:
     def _take_here(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
         match = self._text.match(text, start)
         end = match.end() if match else start
+        if match and self._is_graded(self._index_of(match), text, start, end):
+            return None
         if match and (first or _ENDS.match(text, end) or _is_joined(text, end)):
             return self._index_of(match), end
         spoken = _WORD.match(text, start)
@@ -209,6 +236,11 @@ class ChoiceReader:
 
 _YES, _NO = frozenset(words.YES.split("|")), frozenset(words.NO.split("|"))
 _COMMON = frozenset(words.COMMON.split("|"))
+_ARTICLES = frozenset(words.ARTICLES.split("|"))
+
+
+def _has_degree(text: str) -> bool:
+    return len(text.split()) == 2 and bool(re.match(_DEGREE, text, re.IGNORECASE))
 
 
 def has_letter_clash(choices: Sequence[str]) -> bool:
@@ -249,7 +281,8 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 
 _JOINT = re.compile(
-    rf"[\s*_\"')]+(?:{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES)})", re.IGNORECASE
+    rf"[\s*_\"')]+(?:{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES, words.RANGES)})",
+    re.IGNORECASE,
 )
 
 

@@ -21,8 +21,19 @@ _REASON = re.compile(
 _COPULA = re.compile(
     r"(?:The|It|This|That|Its|His|Her|Their|La|Le|El|Die|Der|Das|Es|O|A|Il|L'|He|She|They)\b"
     r"[^.!?\n,;:\"]{0,120}?[ \t](?:is|was|are|were|ist|war|sind|est|était|es|é|è|era)[ \t]+"
-    r"(?:called[ \t]+|named[ \t]+)?([^.!?\n,;:]{1,60})[.!]?"
+    r"(?:called[ \t]+|named[ \t]+)?"
+    # a comma or dot within a date, a time or a number goes on
+    r"((?:[^.!?\n,;:]|(?<=\d)[.,:](?=\d)|(?<=\d),(?= \d{4}(?!\d))|"
+    r"(?<=\d)\.(?= (?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz]))){1,60})[.!]?"
 )
+# A heading, or a label, that announces a typed answer; and marks of a list or a quotation.
+_HEADING = re.compile(
+    rf"[#>*_ \t]*(?:(?:the|my|die|la|el|a|{words.join_words(words.QUALITIES)})[ \t]+){{0,3}}"
+    rf"{words.join_words(words.ANSWERS, words.ANSWERS_JOINED, 'response|output|solution')}"
+    r"(?:[*_]*[ \t]*[:：][*_]*[ \t]*\n?|[*_]*[ \t]*\n)\s*(?=\S)",
+    re.IGNORECASE,
+)
+_LIST_MARK = re.compile(r"(?:#{1,6}|[-*•>])[ \t]+(?=[^\s*])")
 _VAGUE = re.compile(
     rf"(?:{words.match_whole('a|an|not|no|very|so|one|known|located|the|ein|eine|nicht|un|une|una|pas|uno|um|uma|in|on|at')})",
     re.IGNORECASE,
@@ -31,7 +42,7 @@ _EXPLAINED = re.compile(rf"\s*\n\s*[*_(]*{words.match_whole(words.EXPLANATIONS)}
 
 
 def unwrap(text: str) -> str:
-    bare = strip_fence(text.strip())
+    bare = _LIST_MARK.sub("", strip_fence(text.strip()), count=1)
     if bare.startswith(("$", "\\(", "\\[", "\\text")):
         bare = strip_latex(bare)
     for _ in range(4):
@@ -62,6 +73,8 @@ def take_sentence(text: str) -> str:
 
 
 def read_text(text: str) -> str:
+    if heading := _HEADING.match(text):
+        text = text[heading.end() :]
     first, _, rest = text.partition("\n")
     announces = first.rstrip("* ").endswith(":")
     bold = re.fullmatch(r"\*\*([^*]{1,100})\*\*[.:]?", first.strip())

@@ -53,7 +53,12 @@ def test_a_composed_letter_is_its_parts(grading):
     assert is_possible_answer(["caf\u00e9", "tea"], "cafe\u0301", grading)
 
 
-@pytest.mark.parametrize("text", ["", "NaN", "inf", "1e9999", "9" * 200, "1-2", "--1", "0x10", "."])
+JOINED = ["5'11", "3'5", "1'2'3", "3 4", "1,2,3", "24.03.2025", "1,234,5", "1.234.56"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "NaN", "inf", "1e9999", "9" * 200, "1-2", "--1", "0x10", ".", *JOINED]
+)
 def test_text_without_a_number_is_not_a_number(text):
     assert parse_number(text) is None
     assert not is_match(["1"], text, {"number": True})

@@ -393,6 +393,66 @@ UNCLEAR: Rows = [
 ]
 TURKISH: Rows = [("istanbul", "İstanbul"), ("Cevap: ISTANBUL.", "İstanbul"), ("Izmir", "İzmir")]
 
+RATINGS: Rows = [
+    ("7 on a scale of 1 to 10", "7"),
+    ("Auf einer Skala von 1 bis 10: 7", "7"),
+    ("7 sur une échelle de 1 à 10", "7"),
+    ("Rating: 7/10 (scale 1-10)", "7"),
+    ("On a scale from 1 to 10, this is a 7", None),
+    ("7-8", None),
+    ("**7–8**", None),
+    ("Bewertung: 7 bis 8", None),
+    ("6-7 out of 10", None),
+    ("1-10", None),
+    ("10", "10"),
+]
+RISKS: Rows = [
+    ("low to medium", None),
+    ("The answer is low to medium.", None),
+    ("Answer: low–medium", None),
+    ("low bis medium", None),
+    ("de low à medium", None),
+    ("The risk is medium, as new costs are low.", None),
+    ("The risk is medium.", "medium"),
+    ("Risk: low", "low"),
+]
+TRUTHS: Rows = [
+    ("either true or unknown", None),
+    ("Unknown. It may be true.", None),
+    ("It is unknown", "unknown"),
+]
+AGREED: Rows = [
+    ("I agree strongly.", "Strongly agree"),
+    ("I disagree strongly.", "Strongly disagree"),
+    ("The answer is agree, strongly.", None),
+    ("I completely agree.", None),
+    ("I somewhat agree", None),
+    ("I agree.", "Agree"),
+]
+HEADED: Rows = [
+    ("### Answer\nParis", "Paris"),
+    ("ANSWER\nParis", "Paris"),
+    ("**Answer**\n\nParis", "Paris"),
+    ("Response: Paris", "Paris"),
+    ("Output: Paris", "Paris"),
+    ("Réponse :\nParis", "Paris"),
+    ("Antwort:\nParis", "Paris"),
+    ("答案：Paris", "Paris"),
+    ("- Paris", "Paris"),
+    ("> Paris", "Paris"),
+    ("-5", "-5"),
+    ("The date is March 5, 2024.", "March 5, 2024"),
+    ("The date is 5. März 2024.", "5. März 2024"),
+    ("The time is 15:30.", "15:30"),
+    ("The date is 24.3.2025.", "24.3.2025"),
+]
+RANKED: Rows = [
+    ("1. owl\n2. bat\n3. gull", "owl|bat|gull"),
+    ("- owl\n- bat\n- gull", "owl|bat|gull"),
+    ("The order:\n1) **owl**\n2) **bat**\n3) **gull**", "owl|bat|gull"),
+    ("1. owl\n2. bat", None),
+]
+
 ROWS: list[tuple[list[str], dict[str, Any], Rows]] = [
     (CITIES, {}, LETTERED),
     (MOODS, {}, MOOD),
@@ -405,4 +465,10 @@ ROWS: list[tuple[list[str], dict[str, Any], Rows]] = [
     (["1", "2", "3", "4", "5"], {}, GRADES),
     (["Yes", "None", "not sure"], {}, UNCLEAR),
     (["İstanbul", "İzmir"], {}, TURKISH),
+    ([str(rating) for rating in range(1, 11)], {}, RATINGS),
+    (["low", "medium", "high"], {}, RISKS),
+    (["true", "false", "unknown"], {}, TRUTHS),
+    (["Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"], {}, AGREED),
+    ([], {}, HEADED),
+    (["gull", "bat", "owl"], {"order": True}, RANKED),
 ]
