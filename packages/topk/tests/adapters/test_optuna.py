@@ -49,3 +49,17 @@ def test_score_out_of_range_is_refused():
     trial.report(7.0, 0)
     with pytest.raises(ValueError, match="not from 0 to 1"):
         trial.should_prune()
+
+
+def test_bounds_of_a_trial_are_computed_once_for_each_score(monkeypatch):
+    """A level for each trial, so that with 40 trials no table of bounds would be used twice."""
+    computed = []
+    compute = TopKPruner._compute_bounds
+    monkeypatch.setattr(
+        TopKPruner,
+        "_compute_bounds",
+        lambda self, *trial: computed.append(trial) or compute(self, *trial),
+    )
+    taken = run_trials("maximize", STRENGTHS * 7)
+    reports = sum(count for count, _ in taken)
+    assert len(computed) <= reports

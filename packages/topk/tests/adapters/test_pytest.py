@@ -66,5 +66,33 @@ def test_bad_arguments_are_refused():
         check_none_better("a", ["b"], ITEMS, lambda *_: 2)
 
 
+def test_exception_is_a_missing_result_and_shown_as_a_warning():
+    def ask(name, item):
+        if name == "b" and item % 50 == 7:
+            raise TimeoutError("no reply")
+        return item < {"a": 200, "b": 205}[name]
+
+    with pytest.warns(UserWarning, match="of 'b' are missing.*TimeoutError: no reply"):
+        assert check_none_better("a", ["b"], ITEMS, ask, epsilon=0.05) > 300
+
+
+def test_candidate_that_always_fails_is_set_aside():
+    def ask(name, item):
+        if name == "b":
+            raise ConnectionError("refused")
+        return True
+
+    with pytest.warns(UserWarning, match="10 results of 'b' .* It was set aside"):
+        check_none_better("a", ["b", "c"], ITEMS, ask)
+
+
+def test_default_that_always_fails_fails_the_test():
+    def ask(name, item):
+        raise ConnectionError("refused")
+
+    with pytest.raises(AssertionError, match="'a' failed 10 times in a row: ConnectionError"):
+        check_none_better("a", ["b"], ITEMS, ask)
+
+
 def test_fixture_is_found_by_its_name(assert_none_better):  # noqa: F811
     assert assert_none_better is check_none_better

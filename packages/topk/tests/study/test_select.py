@@ -71,8 +71,8 @@ def test_the_same_seed_selects_alike_and_the_order_of_workers_tells_nothing():
     ("answers", "asked", "message"),
     [
         ([0.5, 0.4], {}, "a table of rewards from 0 to 1"),
-        ([[0.5, 2], [1, 0]], {}, "a table of rewards from 0 to 1"),
-        ([[1, 0], [1, "x"]], {}, "a table of rewards from 0 to 1"),
+        ([[0.5, 2], [1, 0]], {}, "from 0 to 1, and those of the table lie from 0 to 2"),
+        ([[1, 0], [1, "x"]], {}, "The table holds the text 'x'"),
         ([[1, 0], [1, 0], [1, 0]], {}, "looks transposed.*rows='items'"),
         ([[1, 0], [1, 0]], {"rows": "both"}, "rows must be 'candidates' or 'items'"),
         (lambda worker: 1.0, {}, "n must say how many workers"),
@@ -154,6 +154,22 @@ def test_an_exception_is_an_absence_and_too_many_set_a_candidate_aside(is_async)
     assert "Set aside after failures: bo." in found.guarantee
     assert "Missing results: " in found.guarantee
     assert found.answers[1] == 0
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_call_that_is_cancelled_from_within_is_an_absence(concurrency):
+    def cancel(name, item):
+        if name == "cy" and item == "q7":
+            raise asyncio.CancelledError
+        return score(name, item)
+
+    async def cancel_later(name, item):
+        return cancel(name, item)
+
+    settings = QUICK | {"epsilon": 0.01, "concurrency": concurrency}
+    for function in (cancel, cancel_later):
+        found = topk.select(NAMES, ITEMS, function, **settings)
+        assert list(found.unreadable) == ["cy"]
 
 
 def test_a_selection_ends_if_nearly_all_candidates_fail():

@@ -68,10 +68,45 @@ def test_a_transposed_frame_is_noticed_and_read_when_its_rows_are_said():
     assert topk.select(frame_of().T, rows="items", **QUICK).names == ["bo"]
 
 
-def test_a_column_of_other_texts_is_refused():
-    frame = frame_of().assign(note="text")
-    with pytest.raises(ProblemError, match="a table of rewards from 0 to 1"):
+def test_columns_may_be_numbered_as_pandas_numbers_them():
+    found = topk.select(pandas.DataFrame(RESULTS, index=NAMES), **QUICK)
+    assert found.names == ["bo"]
+    assert topk.select(pandas.DataFrame(RESULTS), **QUICK).names == [1]
+
+
+def list_results(items):
+    pairs = [(name, item) for name in NAMES for item in items]
+    return pandas.DataFrame(pairs, columns=["model", "item"]).assign(ok=RESULTS.ravel())
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (frame_of().assign(note="text"), "column 'note' holds the text 'text'"),
+        (
+            frame_of(np.where(RESULTS, "cat", "dog")),
+            "column 'q0' holds the text .* their key first",
+        ),
+        (frame_of(RESULTS * 4 + 1), "from 0 to 1, and .* from 1 to 5: rescale"),
+        (list_results(ITEMS), r"one result in each row .*pivot\(index='model', columns='item', "),
+        (list_results(range(40)), r"one result in each row .* values='ok'\)"),
+        (frame_of().rename(columns={"q1": "q0"}), "column 'q0' occurs twice"),
+        ([["cat", "dog"], ["cat", "cat"]], "The table holds the text 'cat'"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_with_the_way_out(frame, message):
+    with pytest.raises(ProblemError, match=message):
         topk.select(frame, **QUICK)
+
+
+def test_missing_cells_are_named_in_the_guarantee():
+    """A candidate with cells where it is wrong left out looks better than it is."""
+    frame = frame_of().astype(float)
+    frame = frame.where((frame.index != "cy")[:, None] | (frame == 1))
+    found = topk.select(frame, **QUICK)
+    assert "Missing results: " in found.guarantee
+    assert "whatever they would have been" in found.guarantee
+    assert "Missing results" not in topk.select(frame_of(), **QUICK).guarantee
 
 
 def test_a_table_is_about_its_own_items_unless_they_are_scores_or_too_many():

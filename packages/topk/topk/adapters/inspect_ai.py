@@ -6,18 +6,20 @@ for it, and is left out if the study ends before.
 
 import copy
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import anyio
 from inspect_ai import Task, task_with
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.hooks import Hooks, SampleEnd, TaskEnd, hooks
+from inspect_ai.model import Model
 from inspect_ai.scorer import value_to_float
 from inspect_ai.util import EarlyStop
 
 from topk.problem import ProblemError
 from topk.study import Selected, Study
+from topk.study.settings import StudySettings
 
 STOPS: dict[str, "ModelStop"] = {}  # by evaluation
 read_value = value_to_float()
@@ -25,14 +27,15 @@ read_value = value_to_float()
 
 def select_models(
     task: Task | Callable[[], Task],
-    models: Iterable[str],
+    models: Iterable[str | Model],
     *,
-    concurrency: int = 64,
+    concurrency: int = 16,
     eval_options: dict[str, Any] | None = None,
-    **settings: Any,
+    **settings: Unpack[StudySettings],
 ) -> tuple[Selected, list[Any]]:
     """Evaluate models until the k best are known; return these and Inspect's logs.
 
+    models        with names of their own: texts, or Inspect's models
     task          with one epoch; the first of its scores counts: C is 1, P ½, I and N 0
     concurrency   most samples at a time, of all models
     eval_options  of ``inspect_ai.eval``, such as ``log_dir``
@@ -40,22 +43,23 @@ def select_models(
 
     A sample that ends in an error has no result. Raises ProblemError for settings out of range.
     """
-    whole, names = task() if callable(task) else task, list(models)
+    whole, models = task() if callable(task) else task, list(models)
     if (whole.epochs or 1) != 1:
         raise ProblemError("The task has more than one epoch: topk asks each sample once.")
-    samples = {sample.id or number: sample for number, sample in enumerate(whole.dataset, 1)}
-    for number, sample in samples.items():
-        sample.id = number
-    with Study(names, samples, **settings) as study:
+    for number, sample in enumerate(whole.dataset, 1):
+        sample.id = number if sample.id is None else sample.id
+    samples = {sample.id: sample for sample in whole.dataset}
+    names = [str(model) for model in models]  # of an Inspect Model too
+    with Study(names, [sample.id for sample in whole.dataset], **settings) as study:
         suite = _Suite(study, concurrency)
         tasks = [
             task_with(
                 copy.copy(whole),
                 dataset=MemoryDataset([samples[each] for each in study.order_items(name)]),
-                model=name,
+                model=model,
                 early_stopping=ModelStop(suite, name),
             )
-            for name in names
+            for name, model in zip(names, models, strict=True)
         ]
         options = {"fail_on_error": False} | (eval_options or {})
         logs = evaluate(tasks, max_tasks=len(tasks), **options)

@@ -1,14 +1,13 @@
 """Optuna: a pruner for trials that are scored item by item."""
 
 import math
-from typing import Any
 
 import numpy as np
 from optuna.pruners import BasePruner
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
 
-from topk.certified.confidence_sequences import confidence_intervals
+from topk.certified.confidence_sequences import find_intervals
 from topk.problem import Problem
 
 
@@ -29,17 +28,26 @@ class TopKPruner(BasePruner):  # type: ignore[misc]  # Optuna is not installed w
     ) -> None:
         Problem(k + 1, k, epsilon, delta)  # refuses what is out of range
         self.k, self.epsilon, self.delta, self.items = k, epsilon, delta, items
+        # By study and trial: how many scores it has, and its bounds.
+        self._bounds: dict[tuple[str, int], tuple[int, tuple[float, float]]] = {}
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
-        minimised = study.direction == StudyDirection.MINIMIZE
         others = [each for each in study.get_trials(deepcopy=False) if each.number != trial.number]
-        lower = sorted((self._bounds(each, minimised)[0] for each in others), reverse=True)
+        lower = sorted((self._find_bounds(study, each)[0] for each in others), reverse=True)
         if len(lower) < self.k:
             return False
-        return self._bounds(trial, minimised)[1] <= lower[self.k - 1] + self.epsilon
+        return self._find_bounds(study, trial)[1] <= lower[self.k - 1] + self.epsilon
 
-    def _bounds(self, trial: FrozenTrial, minimised: bool) -> tuple[float, float]:
-        """Bounds of the trial's mean score, turned so that more is better."""
+    def _find_bounds(self, study: Study, trial: FrozenTrial) -> tuple[float, float]:
+        """Find bounds of the trial's mean score, turned so that more is better, or recall them."""
+        key, scores = (study.study_name, trial.number), len(trial.intermediate_values)
+        count, bounds = self._bounds.get(key, (-1, (0.0, 1.0)))
+        if count != scores:
+            bounds = self._compute_bounds(trial, study.direction == StudyDirection.MINIMIZE)
+            self._bounds[key] = scores, bounds
+        return bounds
+
+    def _compute_bounds(self, trial: FrozenTrial, minimised: bool) -> tuple[float, float]:
         scores = np.array(list(trial.intermediate_values.values()), np.float64)
         if not ((scores >= 0) & (scores <= 1)).all():
             raise ValueError(f"Trial {trial.number} reports a score that is not from 0 to 1.")
@@ -49,6 +57,7 @@ class TopKPruner(BasePruner):  # type: ignore[misc]  # Optuna is not installed w
             return 0.0, 1.0
         total = (scores.size - scores.sum()) if minimised else scores.sum()
         level = math.log(2 * (trial.number + 1) * (trial.number + 2) / self.delta)
-        pulls: Any = np.array([scores.size])
-        lower, upper = confidence_intervals(pulls, np.array([total]), level, self.items)
-        return float(lower[0]), float(upper[0])
+        # Each trial has a level of its own, so that tables of all intervals would be used once.
+        pulls, totals = np.full(2, scores.size), np.floor([total, -total]).astype(np.int64)
+        lower, upper = find_intervals(pulls, abs(totals), (level, level), self.items)
+        return float(lower[0]), float(upper[1])

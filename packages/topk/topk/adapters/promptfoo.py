@@ -9,12 +9,13 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import yaml
 
 from topk.problem import ProblemError
 from topk.study import Selected, Study
+from topk.study.settings import StudySettings
 
 ERROR = 2  # promptfoo's reason of a failure that is no assertion's
 ENDINGS = (0, 100)  # of promptfoo: all passed, some failed
@@ -27,7 +28,7 @@ def select_providers(
     *,
     command: Sequence[str] = ("promptfoo",),
     batch: int = 128,
-    **settings: Any,
+    **settings: Unpack[StudySettings],
 ) -> Selected:
     """Evaluate the providers of a configuration until the k best are known.
 

@@ -50,7 +50,7 @@ def _whole_intervals(
     width = most + 1
     pairs, place = np.unique(pulls * width + right, return_inverse=True)
     pulls, right = pairs // width, pairs % width
-    lower, upper = _found_intervals(pulls, right, levels, questions)
+    lower, upper = find_intervals(pulls, right, levels, questions)
     return lower[place], upper[place]
 
 
@@ -58,10 +58,10 @@ def _whole_intervals(
 def _interval_table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
     """Return the intervals of all states with fewer ``answers``: (m, S) is at m (m + 1) / 2 + S."""
     pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
-    return _found_intervals(pulls, right, levels, questions)
+    return find_intervals(pulls, right, levels, questions)
 
 
-def _found_intervals(
+def find_intervals(
     pulls: Counts, right: Counts, levels: Levels, questions: int
 ) -> tuple[Floats, Floats]:
     """Return intervals by the mixture Beta(1/2, 1/2) (5.1), or on a question set."""

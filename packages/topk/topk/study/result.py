@@ -51,14 +51,17 @@ def describe_result(
     counting: Counting,
     names: list[Any],
     calls: int,
+    missing: int,
     unreadable: dict[Any, dict[str, int]],
     set_aside: dict[Any, str],
 ) -> Selected:
-    """Describe the result as the selector stands, on the candidates (r,) of the roster."""
+    """Describe the result as the selector stands, on the candidates (r,) of the roster.
+
+    missing  how many results are missing: unreadable ones, and cells of a table without a value
+    """
     answers, prices = counting.pulls.copy(), rule.options.get("prices")
     arms, guarantee, complete = _choose_arms(rule, selector, roster, counting)
     workers = np.sort(roster[arms])
-    missing = sum(sum(reasons.values()) for reasons in unreadable.values())
     if missing:
         guarantee += f" Missing results: {missing}, assumed to be so whatever they would have been."
     if set_aside:

@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from topk.problem import ProblemError
 
 from .result import Selected
+from .settings import SelectSettings
 from .study import Pair, Study
 from .tables import build_frame, read_table
 from .told import NotAsked
@@ -29,7 +30,7 @@ def select(
     *,
     concurrency: int = 1,
     progress: bool = False,
-    **settings: Any,
+    **settings: Unpack[SelectSettings],
 ) -> Selected:
     """Select the k best candidates, asked no more often than the guarantee needs.
 
@@ -63,9 +64,9 @@ async def aselect(
     items: Any = None,
     score: Score | None = None,
     *,
-    concurrency: int = 64,
+    concurrency: int = 16,
     progress: bool = False,
-    **settings: Any,
+    **settings: Unpack[SelectSettings],
 ) -> Selected:
     """Select the k best candidates, as ``select`` does, with so many calls at a time."""
     study, ask, frame = _prepare(candidates, items, score, settings)
@@ -78,7 +79,7 @@ async def aselect(
 
 
 def _prepare(
-    candidates: Any, items: Any, score: Score | None, settings: dict[str, Any]
+    candidates: Any, items: Any, score: Score | None, settings: SelectSettings
 ) -> tuple[Study, Score, Frame]:
     """Prepare the study, the function that asks, and one that builds the frame of the result."""
     rows, n = settings.pop("rows", None), settings.pop("n", None)
@@ -112,7 +113,7 @@ def _ask_by_name(candidates: Mapping[Any, Any], score: Score | None, is_async: b
 
 
 def _prepare_table(
-    given: Any, rows: str | None, settings: dict[str, Any]
+    given: Any, rows: str | None, settings: SelectSettings
 ) -> tuple[Study, Score, Frame]:
     table = read_table(given, rows)
     if settings.get("scores") is None:
@@ -156,7 +157,7 @@ async def _ask_concurrently(
             if not running:
                 break
             ready, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            study.tell([(running.pop(task), task.result()) for task in ready])
+            study.tell([(running.pop(task), _result_of(task)) for task in ready])
             show()
     finally:
         for task in running:
@@ -168,7 +169,7 @@ async def _ask_concurrently(
 def _attempt(ask: Score, pair: Pair) -> Any:
     try:
         return ask(*pair)
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
         return error
 
 
@@ -180,6 +181,11 @@ async def _attempt_async(ask: Score, pair: Pair, threads: ThreadPoolExecutor | N
         return await result if inspect.isawaitable(result) else result
     except Exception as error:
         return error
+
+
+def _result_of(task: asyncio.Task[Any]) -> Any:
+    """Take the result; a score that was cancelled from within, as by a timeout, has none."""
+    return asyncio.CancelledError("cancelled") if task.cancelled() else task.result()
 
 
 def _is_async(ask: Any) -> bool:

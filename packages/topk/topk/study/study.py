@@ -322,7 +322,10 @@ class Study:
     def best(self) -> Selected:
         """The selection that the results so far allow, and its guarantee."""
         with self._lock:
-            facts = self.names, self.calls, self.unreadable, self.set_aside
+            missing = sum(
+                value is None and reason != NO_MORE for value, reason in self._told.values()
+            )
+            facts = self.names, self.calls, missing, self.unreadable, self.set_aside
             return describe_result(self._rule, self._selector, self._roster, self._counting, *facts)
 
     @property
