@@ -10,7 +10,6 @@ from . import checks  # noqa: F401  (registers them)
 # Signal receivers for saved rows and sign-ins: in every process, so that commands of manage.py are
 # recorded as well. They need the models, which are not loaded above.
 LISTENING = ("selection.audit.receivers", "selection.accounts.receivers")
-TRIGGERS = "selection.models.candidate_arrays"
 
 
 class SelectionConfig(AppConfig):
@@ -20,4 +19,6 @@ class SelectionConfig(AppConfig):
     def ready(self) -> None:
         for module in LISTENING:
             import_module(module)
-        post_migrate.connect(import_module(TRIGGERS).restore_triggers, sender=self)
+        models = import_module("selection.models")
+        post_migrate.connect(models.restore_triggers, sender=self)
+        post_migrate.connect(models.make_first_team, sender=self)

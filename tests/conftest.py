@@ -52,7 +52,6 @@ BOTH_DATABASES = (
 SLOW = (
     "faults/",
     "project/test_api_docs.py",
-    "project/test_before_rooms.py",
     "project/test_browser_",
     "project/test_deploy.py",
     "project/test_hosts.py",

@@ -9,7 +9,7 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
-from .candidate_arrays import CandidateArrays, CandidateChange
+from .candidate_arrays import CandidateArrays, CandidateChange, restore_triggers
 from .connectors import Connection, ConnectorCall, OutsideTask, OutsideWorker, RunConnection
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .gold_tasks import GoldTask, WatchConnection, WatchedMember
@@ -27,7 +27,7 @@ from .replays import Replay
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
 from .status import NOT_TESTED, status_counts, status_of
-from .teams import Membership, Team, default_team
+from .teams import Membership, Team, default_team, make_first_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
 from .watches import GoldAnswer, Watch, WatchedWorker

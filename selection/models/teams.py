@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
-from django.db import models, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 
 FIRST = "First team"
 NAME_TAKEN = "name_taken"
@@ -37,12 +37,16 @@ class Team(models.Model):
 
 
 def default_team() -> int:
-    """Read the id of the oldest team; a migration makes one, an emptied database gets it anew.
-
-    Only its id is read: migrations run before all columns exist.
-    """
+    """Read the id of the oldest team, or make the first one."""
     first = Team.objects.order_by("pk").values_list("pk", flat=True).first()
     return Team.objects.create(name=FIRST).pk if first is None else first
+
+
+def make_first_team(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
+    """Make the team of a new or emptied database."""
+    tables = connections[using].introspection.table_names()
+    if Team._meta.db_table in tables and not Team.objects.using(using).exists():
+        Team.objects.using(using).bulk_create([Team(name=FIRST)])
 
 
 def _store_implicit_memberships() -> None:

@@ -1,45 +1,68 @@
-"""``manage.py migrate``: Django's, with records that are as safe as the migrations, and a squash.
+"""``manage.py migrate``: Django's, with records that are as safe as the migrations.
 
 Django commits a migration first and records it after. If it were killed in between, the migration
 would be applied again, and fail because its tables exist already. So it is recorded in the
 transaction that applies it.
-
-An empty database gets all tables by one squashed migration. A number after ``migrate selection``
-names one of the migrations that it replaces, also on the way back: these are used then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import Any
 
+from django.core.management import CommandError
 from django.core.management.commands import migrate
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
 
 OURS = "selection"
 
 
-class ReplacedMigrations(MigrationLoader):
-    """Loader of our migrations without the squashed one."""
+class CreateTables(Operation):
+    """Create all tables at once: one by one, each renders anew the models that it refers to."""
 
-    def load_disk(self) -> None:
-        super().load_disk()
-        for key, migration in list(self.disk_migrations.items()):
-            if key[0] == OURS and migration.replaces:
-                del self.disk_migrations[key]
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = operations
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        vars(state).pop("apps", None)  # rendered when it is next asked for
+        for operation in self.operations:
+            operation.state_forwards(app_label, state)
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        for model in to_state.apps.get_app_config(app_label).get_models():
+            schema_editor.create_model(model)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        for model in from_state.apps.get_app_config(app_label).get_models():
+            schema_editor.delete_model(model)
 
 
 class RecordingExecutor(MigrationExecutor):
     """Executor with one transaction for a migration and its record."""
 
-    def __init__(self, *args: Any, squashed: bool = True) -> None:
+    def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        if not squashed:
-            self.loader = ReplacedMigrations(self.connection)
+        for (app, _), migration in self.loader.graph.nodes.items():
+            if app == OURS and migration.initial:
+                migration.operations = [CreateTables(migration.operations)]
 
     def migration_plan(self, targets: Any, clean_start: bool = False) -> Any:
         """Put ours last: each change of a table rebuilds the models that refer to it."""
@@ -68,8 +91,23 @@ def _apply_atomically(connection: BaseDatabaseWrapper, migration: Migration) -> 
         yield
 
 
+def _refuse_unknown(connection: BaseDatabaseWrapper) -> None:
+    """Refuse a database from before 0.5.0, the first version with upgrades, or of a later one."""
+    loader = MigrationLoader(connection)
+    unknown = [
+        name
+        for app, name in loader.applied_migrations
+        if app == OURS and (app, name) not in loader.disk_migrations
+    ]
+    if unknown:
+        raise CommandError(
+            "This database was made by another version of CrowdSelect, from which this one cannot "
+            f"upgrade (migration {max(unknown)}): use that version, or a new database."
+        )
+
+
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        squashed = not (options["app_label"] == OURS and options["migration_name"])
-        migrate.MigrationExecutor = partial(RecordingExecutor, squashed=squashed)  # type: ignore[attr-defined]
+        _refuse_unknown(connections[options["database"]])
+        migrate.MigrationExecutor = RecordingExecutor  # type: ignore[attr-defined]
         super().handle(*args, **options)

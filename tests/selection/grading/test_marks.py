@@ -1,14 +1,10 @@
 """Marks that keyboards and programs add to an answer, and differences that must stay."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
 
 from selection.grading import question_kinds
 from selection.grading.numbers import parse_number
 from selection.grading.rules import is_match, is_possible_answer
-from tests.worlds import make_run
 
 MARKED = [
     ("yes", ["yes\u200b", "yes\u200e", "\ufeffyes", "y\u00ades", "yes\u00a0", "yes.", "Yes!"]),
@@ -63,16 +59,3 @@ def test_a_choice_that_is_there_twice_is_a_fault(choices):
 )
 def test_numbers_are_read_without_their_final_mark(text, number):
     assert str(parse_number(text)) == number
-
-
-@pytest.mark.django_db
-def test_runs_in_progress_keep_their_comparison():
-    migration = import_module("selection.migrations.0043_marks")
-    run = make_run()
-    question = run.question_set.questions.first()
-    migration.keep_comparison(apps, None)
-    question.refresh_from_db()
-    assert question.grading == {"marks": True}
-    migration.forget_comparison(apps, None)
-    question.refresh_from_db()
-    assert question.grading == {}

@@ -1,13 +1,8 @@
 """Secrets of apps and recovery codes, encrypted in the database."""
 
-import importlib
-from types import SimpleNamespace
-
 import pytest
 from allauth.mfa.models import Authenticator
-from django.apps import apps
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 
 from selection.accounts import secret_encryption
@@ -45,20 +40,6 @@ def test_database_holds_secrets_only_encrypted(secret):
     assert set(stored()) == {"secret", "seed"}
     assert all(text.startswith(secret_encryption.MARK) for text in stored().values())
     assert secret not in str(stored())
-
-
-def test_plain_secrets_work_and_are_encrypted_by_the_upgrade(ada, secret):
-    first, second = recovery_codes(ada)[:2]
-    migration = importlib.import_module("selection.migrations.0023_sealed")
-    editor = SimpleNamespace(connection=connection)
-    migration.unseal(apps, editor)
-    assert stored()["secret"] == secret
-    assert comes_in(code(secret, 1))
-    assert comes_in(first)
-    migration.seal(apps, editor)
-    assert all(text.startswith(secret_encryption.MARK) for text in stored().values())
-    assert comes_in(second)
-    assert not comes_in(first)
 
 
 def test_earlier_key_opens_its_secrets_until_they_are_encrypted_again(ada, secret, settings):
