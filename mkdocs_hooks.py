@@ -18,6 +18,14 @@ PAGES = {"README.md": "project/overview.md"} | {
 PAGES |= {
     f"packages/{name}/README.md": f"project/{name}.md" for name in ("topk", "crowdselect-client")
 }
+# Pages of the packages' own docs, and the tables and pictures of research.
+OTHERS = {"packages/topk/docs": "proofs", "research/docs": "research"}
+FILES = {
+    path.relative_to(TOP).as_posix(): f"{place}/{path.relative_to(TOP / folder).as_posix()}"
+    for folder, place in OTHERS.items()
+    for path in sorted((TOP / folder).rglob("*.*"))
+}
+PAGES |= {name: address for name, address in FILES.items() if name.endswith(".md")}
 PAGES |= {
     f"docs/notebooks/{path.name}": f"notebooks/{path.stem}.md"
     for path in sorted((TOP / "docs" / "notebooks").glob("*.ipynb"))
@@ -26,11 +34,13 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Return the files of the site, with the top pages in the folder `project`, and notebooks."""
+    """Return the files of the site, with the top pages, notebooks, proofs and research."""
     for name, address in PAGES.items():
         text = (TOP / name).read_text(encoding="utf-8")
         text = convert_notebook(text, name) if name.endswith(".ipynb") else text
         files.append(File.generated(config, address, content=text))
+    for name in FILES.keys() - PAGES.keys():
+        files.append(File.generated(config, FILES[name], abs_src_path=str(TOP / name)))
     return files
 
 
@@ -59,8 +69,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     def replace(match: re.Match[str]) -> str:
         mark, text, target, anchor = match[1], match[2], match[3], match[4] or ""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
-        if path in PAGES:
-            address = PAGES[path]
+        if path in PAGES or path in FILES:
+            address = (PAGES | FILES)[path]
         elif path.startswith("docs/"):
             address = path.removeprefix("docs/")
         else:

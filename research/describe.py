@@ -40,9 +40,11 @@ By need, the fewest answers first:
 
 `credible` fits a population to the pool and stops when at most a share δ of the pools like it
 would end with more than ε of regret. That is not a guarantee for every pool: do not compare its δ
-with the others. Model, calibration and known failures: [credible.md](credible.md). `universal`
-holds for every population that the workers are drawn from ([proof](universal.md)), `certified`
-([proof](certified.md)) and `pair-lucb` ([proof](pair-lucb.md)) for every pool.
+with the others. Model, calibration and known failures:
+[credible.md](../packages/topk/docs/credible.md). `universal` holds for every population that the
+workers are drawn from ([proof](../packages/topk/docs/universal.md)), `certified`
+([proof](../packages/topk/docs/certified.md)) and `pair-lucb`
+([proof](../packages/topk/docs/pair-lucb.md)) for every pool.
 [Choosing an algorithm](which-algorithm.md) compares their costs.
 """
 
@@ -50,14 +52,14 @@ MARKED = """\
 ## All workers at a pass mark
 
 These accept each worker as soon as the answers show enough, and select at most K
-([good arms](good-arms.md)). The run's pass mark is their option `mark`.
+([good arms](../packages/topk/docs/good-arms.md)). The run's pass mark is their option `mark`.
 """
 
 COMMON = """\
 ## Models that meet the same questions
 
 All workers of the run must be models, and meet the questions in one random order
-([proof](same-questions.md)).
+([proof](../packages/topk/docs/same-questions.md)).
 """
 
 NOTES = """\
@@ -77,7 +79,7 @@ NOTES = """\
   not covered by a proof and guarantee nothing. Their bounds do not widen with time, and a run may,
   rarely, fail to end: give it a budget.
 - `multi-sar` for K above 1 in a problem is ours.
-- `pair-lucb` is ours, with [a proof and its costs](pair-lucb.md).
+- `pair-lucb` is ours, with [a proof and its costs](../packages/topk/docs/pair-lucb.md).
 - Constants of CSAR, Gap-E and multi-bandit UGapE are recalled from the literature and were not
   checked against the papers.
 """

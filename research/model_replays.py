@@ -25,7 +25,7 @@ from .validation.suite import TABLE, UNFINISHED
 Counts = NDArray[np.int64]
 
 HELP = "replay recorded answers of models: calls and errors of our rules and of usual ones"
-OUT = ROOT / "docs" / "validation" / "models"
+OUT = ROOT / "research" / "docs" / "validation" / "models"
 KS, EPSILON, DELTA, RUNS = (1, 10), 0.02, 0.05, 200
 SLOW, FEWER = ("kl-lucb",), 20  # rules with a twentieth of the runs
 BUDGETS = (0.05, 0.1, 0.2)  # of all calls

@@ -188,7 +188,7 @@ class Bets:
         return np.asarray((self.right + left * rest) / self.questions)
 
     def prices(self, law: int, chosen: Chosen) -> Floats:
-        """Return (n, RATES) the prices (4.3) of docs/certified.md."""
+        """Return (n, RATES) the prices (4.3) of packages/topk/docs/certified.md."""
         side = chosen.astype(np.int64)
         for model in np.flatnonzero(self._stale[law, side, np.arange(chosen.size)]).tolist():
             self._prices[law][side[model], model] = self._price(law, side[model], model)

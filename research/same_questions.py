@@ -43,7 +43,9 @@ HEAD = (
 ABOUT = f"""# Models that meet the same questions
 
 Made by `python -m research same-questions`, with a recorded table if its file is given. In all
-cases δ = {DELTA:g}. [`same-questions`](../../same-questions.md) guarantees that each selected model
+cases δ = {DELTA:g}.
+[`same-questions`](../../../../packages/topk/docs/same-questions.md)
+guarantees that each selected model
 is within ε of the K-th best, `certified` and `universal` that their mean is.
 
 - *Item responses*: {MODELS} models and {QUESTIONS:,} questions, right with the probability

@@ -23,7 +23,7 @@ from . import (
 from .measure import FULL, QUICK
 
 HELP = "measure guarantee and cost of every algorithm: a table and plots"
-DOCS, QUICK_OUT = ROOT / "docs" / "validation", ROOT / "var" / "validation"
+DOCS, QUICK_OUT = ROOT / "research" / "docs" / "validation", ROOT / "var" / "validation"
 BIG = 500
 
 

@@ -61,7 +61,9 @@ fewer runs, as its field says: 25 in pools of up to 30 workers, 5 in others.
 - *over*: at least one run was given up at {EFFORT.cap:,} answers (in all, if it says so); it counts
   neither as kept nor as off. An empty field was not measured.
 - The fields of `universal` with K = 1 or 2 are out of date: they were measured when populations
-  certified, and [swaps](../../universal.md#7-swaps-where-they-are-cheaper) do now. Expect about
+  certified, and
+  [swaps](../../../../packages/topk/docs/universal.md#7-swaps-where-they-are-cheaper)
+  do now. Expect about
   as many answers as `certified` needs.
 
 """

@@ -1,7 +1,8 @@
 """A simulated run with events, counted as the app counts.
 
 Workers who never come, slow and lost answers, keys that are corrected, workers who leave or are
-withdrawn, a raised budget, a relaxed ε: docs/absence.md has their effects on the guarantee.
+withdrawn, a raised budget, a relaxed ε: packages/topk/docs/absence.md has their effects on the
+guarantee.
 """
 
 from collections.abc import Callable, Iterator

@@ -36,7 +36,7 @@ ALGORITHMS = (
 ABOUT = f"""# Events during a run
 
 Made by `python -m research validate --life`; [results.csv](results.csv) has the same figures. The
-theory is in [absence.md](../../absence.md).
+theory is in [absence.md](../../../../packages/topk/docs/absence.md).
 
 {N} workers, K = {K}, ε = {EPSILON:g}, δ = {DELTA:g}, at most {life.AT_ONCE} open assignments.
 {life.NEVER:.0%} of the workers never come, and are withdrawn one by one. Of the answers 20 % are

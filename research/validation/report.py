@@ -34,7 +34,8 @@ pool, with exact 99 % intervals and both regrets.
 - **Answers**: mean per pool, over the pools. *over*: some runs reached a cap, and count neither
   as kept nor as missed. Compare algorithms only under the same guarantee.
 - The most answers of `universal`, with one worker 1.01 ε above the rest and K = 1, are out of date:
-  [swaps](../universal.md#7-swaps-where-they-are-cheaper) certify there now, as in `certified`.
+  [swaps](../../../packages/topk/docs/universal.md#7-swaps-where-they-are-cheaper)
+  certify there now, as in `certified`.
 """
 
 

@@ -23,8 +23,8 @@ def read_models(run: Run, n: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]
 def may_depend_on_speed(promise: Promise) -> bool:
     """Tell if the guarantee holds although questions go to workers by their speed.
 
-    The others assume that only answers distinguish good workers (docs/certified.md, A5), and good
-    models are often slow.
+    The others assume that only answers distinguish good workers (certified.md of topk, A5), and
+    good models are often slow.
     """
     return not (promise.at_the_stop or promise.average)
 

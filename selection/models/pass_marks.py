@@ -1,4 +1,4 @@
-"""The mean accuracy of the selected, and the pass mark beside any rule: docs/pass-mark.md."""
+"""The mean accuracy of the selected, and the pass mark beside any rule: pass-mark.md of topk."""
 
 from typing import Any
 

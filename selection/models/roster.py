@@ -35,7 +35,7 @@ class Roster:
     groups  the label of the known group of each arm of the run; None without groups
     share   of δ that is left to them. Workers that left after giving answers may have left because
             of them; with δ shared evenly among all tested workers, every single bound is unchanged,
-            so that the reason for leaving does not matter (docs/absence.md)
+            so that the reason for leaving does not matter (absence.md of topk)
     """
 
     arms: Counts

@@ -164,7 +164,7 @@ class Run(RunColumns):
 
     @property
     def guarantee_lost(self) -> bool:
-        """Tell if changes of its roster cost the guarantee (docs/absence.md, section 3)."""
+        """Tell if changes of its roster cost the guarantee (absence.md of topk, section 3)."""
         if self.pk is None or not self.selector_class.roster_fixed:
             return False
         pulls = list(self.candidates.exclude(gone="").values_list("pulls", flat=True))

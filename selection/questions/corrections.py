@@ -147,7 +147,7 @@ def restore_question(question: Question, who: str = "", why: str = "") -> list[R
 def _refuse_passed_over(question: Question) -> None:
     """Raise Conflict if models of a common order on the set passed the question over.
 
-    Without their answers no pair could be compared on the whole set (docs/same-questions.md).
+    Without their answers no pair could be compared on the whole set (same-questions.md of topk).
     """
     for run in filter(_is_resized, runs_of(question)):
         rows = Answer.objects.filter(assignment__candidate__run=run, assignment__question=question)

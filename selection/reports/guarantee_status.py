@@ -200,7 +200,7 @@ def _run_guarantee(run: Run, n: int) -> Promise:
 
 
 def _limit_assumption(run: Run, promise: Promise) -> str:
-    """Name the assumption if the money spent may end the run (docs/prices.md), else nothing.
+    """Name the assumption if the money spent may end the run (prices.md of topk), else nothing.
 
     Bounds that hold at all times do not depend on when the run ends.
     """

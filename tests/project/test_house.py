@@ -16,6 +16,8 @@ PAGES = [
     TOP / "SECURITY.md",
     *sorted((TOP / "packages").glob("*/*.md")),
     *sorted((TOP / "docs").rglob("*.md")),
+    *sorted((TOP / "packages").glob("*/docs/*.md")),
+    *sorted((TOP / "research" / "docs").rglob("*.md")),
 ]
 
 

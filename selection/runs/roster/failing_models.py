@@ -1,7 +1,7 @@
 """Models that never reply: after a few failures a run sets them aside, as workers who never came.
 
-Nothing was seen of them, so the guarantee covers the others (docs/absence.md). A member takes them
-back as any worker who is gone.
+Nothing was seen of them, so the guarantee covers the others (absence.md of topk). A member takes
+them back as any worker who is gone.
 """
 
 from datetime import timedelta

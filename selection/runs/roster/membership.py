@@ -1,6 +1,6 @@
 """The roster of a run: withdrawing, leaving, no-shows, taking back.
 
-The effect of each on the guarantee is worked out in docs/absence.md.
+The effect of each on the guarantee is worked out in absence.md of topk.
 """
 
 from collections.abc import Sequence
@@ -170,7 +170,7 @@ def _judge_roster(run: Run) -> None:
     """Let a locked run judge the rest.
 
     Rounds are played again: their length depends on the number of workers, and a worker rejected in
-    favour of a leaver may be among the best now (docs/absence.md).
+    favour of a leaver may be among the best now (absence.md of topk).
     """
     if run.selector_class.open_roster:
         mark_roster_changed(run)

@@ -1,7 +1,7 @@
 """Refusals of runs that ask all models the same questions in one order.
 
 With a common order workers ahead could tell the others the next questions, and statements that
-multiply evidence of several workers do not hold (docs/same-questions.md).
+multiply evidence of several workers do not hold (same-questions.md of topk).
 """
 
 from selection.models import Run

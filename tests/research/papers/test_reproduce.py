@@ -34,7 +34,7 @@ from research.papers.claims import (
 from research.papers.rows import Row
 from research.papers.studies import PAPERS
 
-DOCS = Path(settings.BASE_DIR) / "docs" / "reproduction"
+DOCS = Path(settings.BASE_DIR) / "research" / "docs" / "reproduction"
 FOR, AGAINST, OPEN = Outcome.FOR, Outcome.AGAINST, Outcome.OPEN
 
 

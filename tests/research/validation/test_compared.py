@@ -18,7 +18,7 @@ from research.validation.compared import RULES, Cell, Row, format_field
 from research.validation.measure import Effort
 from topk import SELECTORS
 
-DOCS = Path(settings.BASE_DIR) / "docs" / "validation" / "compared"
+DOCS = Path(settings.BASE_DIR) / "research" / "docs" / "validation" / "compared"
 SURE = cases.fixed_case("sure", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
 TIED = cases.fixed_case("tied", "Tied", np.full(40, 0.5), 20)
 EFFORT = Effort(runs=2, seconds=math.inf, cap=60_000)

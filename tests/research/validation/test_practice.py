@@ -18,7 +18,8 @@ from research.validation.baselines import HABITS, Labels
 from research.validation.measure import Effort
 from research.validation.practice import Cell, Row
 
-DOCS = Path(settings.BASE_DIR) / "docs"
+TOP = Path(settings.BASE_DIR)
+TABLE = TOP / "research" / "docs" / "validation" / "practice" / "results.csv"
 USUAL = cases.beta_case(6, 2, 100, 20, 0.05, 0.05)
 SURE = cases.fixed_case("two-group-n100", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
 EFFORT = Effort(runs=200, seconds=math.inf, cap=60_000)
@@ -173,8 +174,8 @@ def test_the_command_prints_the_table(tmp_path, capsys):
 
 
 def test_the_page_for_people_has_the_figures_that_were_measured():
-    rows = tables.read_table(DOCS / "validation" / "practice" / "results.csv", Row)
-    page = (DOCS / "which-algorithm.md").read_text()
+    rows = tables.read_table(TABLE, Row)
+    page = (TOP / "docs" / "which-algorithm.md").read_text()
     table = page.split("## Common practice")[1].split("\n## ")[0]
     measured = [row for row in rows if row.case == USUAL.name and f"`{row.rule}`" in table]
     assert len(measured) >= 8

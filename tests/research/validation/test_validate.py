@@ -32,7 +32,7 @@ from topk import SELECTORS, Goal
 from topk.instances import two_group
 from topk.simulate import Outcome
 
-DOCS = Path(settings.BASE_DIR) / "docs" / "validation"
+DOCS = Path(settings.BASE_DIR) / "research" / "docs" / "validation"
 EFFORT = Effort(runs=3, seconds=math.inf, cap=60_000)
 SURE = cases.fixed_case("sure", "Sure", np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 2)
 EQUAL = cases.fixed_case("equal", "Equal", np.full(6, 0.5), 2)
