@@ -67,6 +67,7 @@ def advance(run_id: int) -> None:
     mark_received(wakeups.TASK, run_id)
     try:
         with actor.acting_as_part("engine"):
+            failing_models.sweep_failing(run_id)
             step = engine.advance(run_id, wait=False)
         if step:
             model_requests.request_calls(run_id)

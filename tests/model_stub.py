@@ -37,6 +37,7 @@ class ModelStub:
         self.reply, self.faults, self.seconds, self.silence = reply, faults, seconds, silence
         self.rng = random.Random(seed)
         self.status: int | None = None  # of every answer, if set
+        self.statuses: dict[str, int] = {}  # of every answer of a model
         self.error = "no"
         self.usage: dict[str, Any] = {}  # the usage claimed by replies
         self.refused: dict[str, str] = {}  # parameters, with the server's words
@@ -105,9 +106,10 @@ class ModelStub:
         self.bodies.append(body)
         self.keys.add(request.headers.get("Authorization", ""))
         await asyncio.sleep(self.seconds)
-        if self.status is not None:
+        status = self.statuses.get(body["model"], self.status)
+        if status is not None:
             self.outcomes["status"] += 1
-            return web.json_response({"error": {"message": self.error}}, status=self.status)
+            return web.json_response({"error": {"message": self.error}}, status=status)
         for name in [name for name in self.refused if name in body][:1]:
             self.outcomes["refused"] += 1
             told = f"Unsupported parameter: '{name}'. {self.refused[name]}"

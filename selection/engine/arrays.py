@@ -134,10 +134,11 @@ class StepArrays:
 
     @property
     def waits_for_models(self) -> bool:
-        """Tell if the step must wait until all models that reply have answered."""
-        if self.free_pace or not self.model.any():
+        """Tell if the step must wait: for all models that reply, or for one that fails."""
+        if not self.model.any():
             return False
-        return model_pace.has_outstanding(self.run)
+        waits = not self.free_pace and model_pace.has_outstanding(self.run)
+        return waits or (bool(self.model.all()) and model_pace.is_held(self.run))
 
     # -- after what was counted in this step
 

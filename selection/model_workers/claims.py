@@ -12,8 +12,10 @@ from selection.models import Answer, Assignment, Endpoint, ModelCall, Run
 
 from .prompts import Prompt
 
-# After its timeout, a call has this long to be written down; then its process must have ended.
+# After its timeout, a call has this long to be written down.
 MARGIN = timedelta(seconds=30)
+# A process renews its calls in flight; without it they are lost after this time.
+LEASE = timedelta(seconds=60)
 RESERVE = 1 / 8  # of the calls in flight: assignments that wait for one to end
 
 
@@ -100,7 +102,8 @@ def start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
     """
     by_due: dict[datetime, list[int]] = defaultdict(list)
     for call, claim in opened:
-        due = max(call.expires + 2 * MARGIN, call.sent + timedelta(minutes=claim.run.minutes))
+        end = call.sent + timedelta(seconds=claim.endpoint.timeout) + MARGIN
+        due = max(end + LEASE, call.sent + timedelta(minutes=claim.run.minutes))
         by_due[due].append(claim.assignment.pk)
     for due, assignments in by_due.items():
         start = Case(When(shown=None, then=Now()), default=F("shown"))

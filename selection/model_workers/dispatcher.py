@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -11,10 +11,10 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
-from selection import db_clock
+from selection import db_clock, wakeups
 from selection.db.related import attach_related
 from selection.errors import Refused
-from selection.models import Assignment, Endpoint, ModelServer, Run
+from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Run
 from selection.models.model_workers import PROBLEM_LENGTH
 
 from . import api_keys, ledger, spending
@@ -27,9 +27,11 @@ from .throttle import Throttle, rest_seconds
 logger = logging.getLogger(__name__)
 
 # So many rests in a row for too many calls are a problem: an exhausted quota looks like haste.
-MANY_REFUSALS = 4
+MANY_REFUSALS = 6
+LONG_REST = 60.0  # seconds: a server that asks for a longer one is a problem at once
 AT_ONCE = 500  # assignments that are looked up at once for a server
 SETTINGS_REST = timedelta(minutes=5)  # after a failure that somebody has to mend
+RENEWAL = 15.0  # seconds after which the calls in flight are renewed, and lost ones looked for
 # By server, kept from task to task: a rate is of a minute, and a server may ask for a longer rest.
 THROTTLES: dict[int, Throttle] = {}
 
@@ -55,6 +57,7 @@ class Dispatcher:
     runs: frozenset[int] | None = None
     throttles: dict[int, Throttle] = field(default_factory=dict)
     _in_flight: dict[int, InFlight] = field(default_factory=dict)
+    _renewal: float = 0.0
     # Not in the ledger yet: kept, so that an interruption while they are recorded loses none.
     _outcomes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -64,6 +67,7 @@ class Dispatcher:
         wait   seconds to wait for the first outcome
         begin  False to make no further calls
         """
+        self._renew()
         began = self._begin_calls() if begin else 0
         self._outcomes.update(self.pool.collect(wait if self._in_flight else 0))
         ended = len(self._outcomes)
@@ -80,6 +84,14 @@ class Dispatcher:
     @property
     def is_busy(self) -> bool:
         return bool(self._in_flight)
+
+    def _renew(self) -> None:
+        """Renew the calls in flight; close those of processes that were killed, to ask again."""
+        if time.monotonic() < self._renewal:
+            return
+        ledger.renew_calls(self._in_flight)
+        ledger.close_interrupted()
+        self._renewal = time.monotonic() + RENEWAL
 
     # -- beginning
 
@@ -126,7 +138,7 @@ class Dispatcher:
 
     def _claims(self, server: ModelServer, room: int) -> list[Claim]:
         claims, unfit = [], {}
-        for assignment in read_callable(server, self.runs, room):
+        for assignment in read_callable(server, self.runs, room, self._in_flight):
             endpoint = assignment.candidate.worker.endpoint
             try:
                 claims.append(Claim(assignment, build_prompt(endpoint, assignment.question)))
@@ -152,7 +164,7 @@ class Dispatcher:
 
     def _end_calls(self) -> None:
         closed = ledger.close_calls(self._outcomes)
-        replied, limited, failed = set(), dict[int, str](), defaultdict(list)
+        replied, failed = set(), defaultdict[int, list[Outcome]](list)
         for call, outcome in closed.outcomes.items():
             flight = self._in_flight.pop(call, None)
             if flight is None:
@@ -161,12 +173,10 @@ class Dispatcher:
             if outcome.fault is None or (outcome.fault == Fault.REQUEST and call in closed.settled):
                 throttle.note_reply()
                 replied.add(flight.worker)
-            elif outcome.fault == Fault.RATE:
-                throttle.note_refusal(outcome.retry_after)
-                if throttle.failures >= MANY_REFUSALS:
-                    limited[flight.worker] = outcome.problem
             else:
                 failed[flight.worker].append(outcome)
+            if outcome.fault == Fault.RATE:
+                throttle.note_refusal(flight.worker, outcome.retry_after)
         self._outcomes = {}
         # A false claim stops a model although other replies came at the same time.
         replied -= {
@@ -175,9 +185,6 @@ class Dispatcher:
             if any(one.charged and one.fault == Fault.SETTINGS for one in failures)
         }
         clear_problems(replied)
-        for worker, problem in limited.items():
-            if worker not in replied:
-                Endpoint.objects.filter(pk=worker).update(problem=problem[:PROBLEM_LENGTH])
         for worker, failures in failed.items():
             if worker not in replied:
                 _note_failures(worker, failures)
@@ -198,15 +205,23 @@ def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
 
 
 def list_callable(
-    server: ModelServer, runs: frozenset[int] | None, most: int
+    server: ModelServer, runs: frozenset[int] | None, most: int, own: Collection[int] | None = None
 ) -> QuerySet[Assignment]:
-    """List the assignments that the server's models may be called for now, oldest first."""
+    """List the assignments that the server's models may be called for now, oldest first.
+
+    own  the calls that the caller has in flight. A model with others in a run is called for nothing
+         there: they are likely to be lost, and an answer behind a lost one would not count
+    """
     now = db_clock.database_now()
     ready = Q(candidate__worker__endpoint__rests_until=None) | Q(
         candidate__worker__endpoint__rests_until__lte=now
     )
     rows = list_uncalled().filter(ready, candidate__worker__endpoint__server=server)
     rows = rows.exclude(trial_condition())
+    if own is not None:
+        strange = ModelCall.objects.in_flight().exclude(pk__in=own).exclude(assignment=None)
+        if strange.exists():
+            rows = rows.exclude(candidate__in=strange.values("assignment__candidate"))
     if runs is None:
         rows = rows.exclude(candidate__run__spending__held_until__gt=now)
     else:
@@ -214,12 +229,14 @@ def list_callable(
     return rows.order_by("id")[:most]
 
 
-def read_callable(server: ModelServer, runs: frozenset[int] | None, most: int) -> list[Assignment]:
+def read_callable(
+    server: ModelServer, runs: frozenset[int] | None, most: int, own: Collection[int] | None = None
+) -> list[Assignment]:
     """Read the same assignments with their models, runs and questions.
 
     A query for each table: joined, the few models and runs would be read for each assignment.
     """
-    assignments = list(list_callable(server, runs, most))
+    assignments = list(list_callable(server, runs, most, own))
     candidates = attach_related(assignments, "candidate")
     prefetch_related_objects(candidates, "run", "worker__endpoint__server")
     attach_related(attach_related(assignments, "question"), "question_set")
@@ -234,24 +251,35 @@ def rest_endpoints(endpoints: Iterable[int], problem: str) -> None:
 
 
 def clear_problems(endpoints: Iterable[int]) -> None:
-    rows = Endpoint.objects.filter(pk__in=endpoints).exclude(problem="", failures=0)
-    rows.update(problem="", failures=0, rests_until=None)
+    """Forget the failures of these models; a rest for too many calls is still observed."""
+    rows = Endpoint.objects.filter(pk__in=endpoints)
+    rows.exclude(problem="").update(problem="", failures=0, rests_until=None)
+    rows.filter(failures__gt=0).update(failures=0)
 
 
 @transaction.atomic
 def _note_failures(endpoint_id: int, failures: Sequence[Outcome]) -> None:
-    """Let a model rest that failed: the longer, the more often in a row."""
+    """Let a model rest that failed: the longer, the more often in a row.
+
+    Its runs take a step: one may set it aside.
+    """
     endpoint = Endpoint.objects.select_for_update().filter(pk=endpoint_id).first()
     if endpoint is None:
         return
-    last = failures[-1]
+    last, now = failures[-1], db_clock.database_now()
+    limited = last.fault == Fault.RATE
+    if limited and not last.retry_after and endpoint.rests_until and endpoint.rests_until > now:
+        return  # one of many calls that were refused at once
     endpoint.failures += 1
     rest = timedelta(seconds=max(rest_seconds(endpoint.failures), last.retry_after))
     if last.fault in (Fault.SETTINGS, Fault.REQUEST):
         rest = SETTINGS_REST
-    endpoint.problem = last.problem[:PROBLEM_LENGTH]
-    endpoint.rests_until = db_clock.database_now() + rest
+    if not limited or endpoint.failures >= MANY_REFUSALS or last.retry_after > LONG_REST:
+        endpoint.problem = last.problem[:PROBLEM_LENGTH]
+    endpoint.rests_until = now + rest
     endpoint.save(update_fields=["failures", "problem", "rests_until"])
+    for run_id in Run.objects.running().filter(candidates__worker=endpoint_id).values_list("pk"):
+        wakeups.request_step(*run_id)
 
 
 # -- by task

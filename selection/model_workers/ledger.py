@@ -7,9 +7,9 @@ and in flight together never exceeds a run's limit.
 import logging
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import DataError, transaction
@@ -32,7 +32,7 @@ from selection.models import (
 from selection.models.model_workers import PROBLEM_LENGTH, REQUEST_ID_LENGTH
 
 from .claims import (
-    MARGIN,
+    LEASE,
     Claim,
     is_running_low,
     lock_assignments,
@@ -273,11 +273,18 @@ def _learn(endpoint: Endpoint, outcome: Outcome, claimed: int, call: ModelCall) 
         Endpoint.objects.filter(pk=endpoint.pk).update(dearest=dearest, adjustments=adjustments)
 
 
+def renew_calls(calls: Iterable[int]) -> None:
+    """Keep these calls in flight from being closed as lost."""
+    expires = db_clock.database_now() + LEASE
+    ModelCall.objects.in_flight().filter(pk__among=[*calls]).update(expires=expires)
+
+
 @transaction.atomic
 def close_interrupted() -> int:
     """Close calls whose process ended before their outcome; return their number.
 
-    They may have been charged, so each costs what was reserved for it.
+    They may have been charged, so each costs what was reserved for it. They are called for again
+    before any later question: nothing behind them counts.
     """
     now = db_clock.database_now()
     rows = ModelCall.objects.in_flight().filter(expires__lt=now).order_by("id")
@@ -318,7 +325,7 @@ def _build_call(claim: Claim, now: datetime, reserved: int, attempt: int) -> Mod
         digest=claim.prompt.digest,
         attempt=attempt,
         sent=now,
-        expires=now + timedelta(seconds=claim.endpoint.timeout) + MARGIN,
+        expires=now + LEASE,
         reserved=reserved,
     )
 

@@ -14,12 +14,15 @@ class Throttle:
 
     concurrency  most calls at once
     rate         most calls a minute; None: no limit
+    refused      models whose calls were too many, since the last reply: the server rests if they
+                 are several. One alone has a limit of its own, and rests alone
     """
 
     concurrency: int
     rate: int | None = None
     failures: int = 0
     rests_until: float = 0.0
+    refused: set[int] = field(default_factory=set)
     _recent: list[float] = field(default_factory=list)
 
     def room(self, in_flight: int) -> int:
@@ -39,12 +42,14 @@ class Throttle:
 
     def note_reply(self) -> None:
         self.failures = 0
+        self.refused.clear()
 
-    def note_refusal(self, retry_after: float) -> None:
-        """Rest, because the server had too many calls."""
+    def note_refusal(self, model: int, retry_after: float) -> None:
+        """Rest, because the server had too many calls of several models."""
         now = time.monotonic()
-        if now < self.rests_until and not retry_after:
-            return  # one of many calls that were refused at once
+        self.refused.add(model)
+        if len(self.refused) < 2 or (now < self.rests_until and not retry_after):
+            return  # its own limit, or one of many calls that were refused at once
         self.failures += 1
         rest = max(rest_seconds(self.failures), retry_after)
         self.rests_until = max(self.rests_until, now + rest)

@@ -184,7 +184,7 @@ class ModelCall(models.Model):
     assignment  None for a test call, or after the assignment was withdrawn
     digest      of the team and the whole request: equal requests have equal digests
     attempt     number of the call for its assignment, from 1
-    expires     time after which a call without an outcome counts as interrupted
+    expires     time after which a call counts as interrupted; its process renews it
     reserved    the most that it can cost, in billionths of the currency's unit
     cost        its cost in the same unit; an interrupted call may have been charged and costs
                 what was reserved

@@ -12,7 +12,7 @@ from django.db.models import Sum
 from packages.topk.tests.parameters import mostly_slow
 from selection import engine
 from selection.answers import recording
-from selection.model_workers import claims, dispatcher, ledger, spending, throttle
+from selection.model_workers import claims, dispatcher, spending, throttle
 from selection.model_workers.call_pool import CallPool
 from selection.models import (
     Answer,
@@ -259,26 +259,6 @@ def test_ask_again_up_to_twice_for_an_unreadable_reply() -> None:
     assert not Answer.objects.filter(assignment__model_calls__attempt=1).exclude(
         assignment__model_calls__attempt=3
     )
-
-
-def test_close_the_calls_of_a_process_that_was_killed() -> None:
-    run = make_model_run("http://127.0.0.1:9/v1", endpoint=PRICES, slots_per_worker=1)
-    engine.advance(run.pk)
-    server = Endpoint.objects.all()[0].server
-    with CallPool() as pool:
-        calls = dispatcher.Dispatcher(pool)
-        pool.send = lambda requests: None  # type: ignore[method-assign]  # killed before sending
-        calls._begin_calls()
-    opened = ModelCall.objects.in_flight().count()
-    callable_before = dispatcher.list_callable(server, None, 100).count()
-    assert opened
-    assert callable_before == Assignment.objects.count() - opened
-    assert ledger.close_interrupted() == 0
-    ModelCall.objects.update(expires="2026-01-01T00:00Z")
-    assert ledger.close_interrupted() == opened
-    spending = assert_money_adds_up(run)
-    assert spending.spent == ModelCall.objects.aggregate(sum=Sum("reserved"))["sum"] > 0
-    assert dispatcher.list_callable(server, None, 100).count() == callable_before + opened
 
 
 def test_send_an_equal_request_of_two_runs_once() -> None:
