@@ -10,7 +10,13 @@ from django.db import IntegrityError
 from selection import db_clock, wakeups
 from selection.db import bulk
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.grading.rules import is_match, is_possible_answer, kind_of
+from selection.grading.rules import (
+    combines_none,
+    is_match,
+    is_possible_answer,
+    kind_of,
+    split_parts,
+)
 from selection.limits import LONGEST_RESPONSE
 from selection.models import DELETED, Answer, Assignment, Candidate, Run
 
@@ -178,6 +184,9 @@ def outside_choices(choices: Sequence[str], response: str, kind: str = "") -> Ou
     listed = " | ".join(choices)
     if kind == "order":
         return OutsideChoices(f"“{shortened}” is no order of the choices: {listed}.", kind)
+    if kind == "multiple" and combines_none(split_parts(response)):
+        sentence = f"“{shortened}” combines an answer such as “none of the above” with others."
+        return OutsideChoices(sentence, "alone")
     if kind == "multiple":
         return OutsideChoices(f"“{shortened}” has others than the choices: {listed}.")
     return OutsideChoices(f"“{shortened}” is not among the choices: {listed}.")

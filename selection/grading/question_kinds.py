@@ -96,6 +96,11 @@ def _choice_faults(
         faults.append(
             f"There is a | in the choice “{ambiguous[0]}”; this character separates answers."
         )
+    if way.get("multiple") and rules.combines_none(accepted):
+        faults.append(
+            "The accepted answers combine one such as “None of the above” with others, which "
+            "workers cannot do."
+        )
     if way.get("order"):
         faults += _order_faults(accepted, choices) if not unlisted else []
     all_accepted = all(rules.is_match(accepted, choice, way, choices) for choice in choices)

@@ -48,6 +48,17 @@ KINDS = {
 }
 CHOICE_KINDS = ("single", "multiple", "order")
 SEPARATOR = "|"
+# “None of the above” is a word of the first text, then words of the second only: “None of the
+# patients smoked” is a statement.
+_NONE = """none neither nothing keine keiner keines nichts aucun aucune rien ninguna ninguno nada
+nessuna nessuno niente nenhuma nenhum geen żadna żadne ничего"""
+_OF_THESE = """of from the these those them all above other others options choices answers listed
+mentioned following apply applies der dieser diesen den von davon genannten oben obigen anderen
+angegebenen antworten optionen möglichkeiten zutreffend de des du ces ceux celles las los estas
+estos anteriores opciones respuestas réponses choix propositions ci-dessus delle dei di queste
+questi precedenti risposte opzioni das dos opções respostas acima van deze bovenstaande opties
+antwoorden z powyższych nich из перечисленного этого них"""
+_NONE_PHRASES = {"لا شيء", "لا شيء مما سبق", "以上都不是", "以上皆非", "どれでもない"}
 _FINAL = re.compile(r"([\s.,;。、]|(?<=[^\W\d])!)+$")
 
 
@@ -97,7 +108,20 @@ def is_possible_answer(
     parts = [fold(part) for part in split_parts(response)]
     if grading.get("order"):
         return sorted(parts) == sorted(options)
-    return bool(parts) and set(parts) <= set(options)
+    return bool(parts) and set(parts) <= set(options) and not combines_none(parts)
+
+
+def is_none(choice: str) -> bool:
+    """Recognise a choice such as “None of the above”, which excludes all others."""
+    text = normalise_text(choice).rstrip(".!。 ")
+    first, *rest = text.split() or [""]
+    alone = first in _NONE.split() and set(rest).issubset(_OF_THESE.split())
+    return alone or text in _NONE_PHRASES
+
+
+def combines_none(parts: Sequence[str]) -> bool:
+    """Tell if a choice such as “None of the above” is among several ticked ones."""
+    return len(set(parts)) > 1 and any(map(is_none, parts))
 
 
 def split_into_answers(response: str, grading: Grading) -> list[str]:

@@ -1,7 +1,7 @@
 """The page to unsubscribe, behind a signed link."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -25,4 +25,6 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "work/lost.html", status=404)
     if request.method == "POST":
         (opt_outs.opt_in if "again" in request.POST else opt_outs.opt_out)(worker)
+        if "List-Unsubscribe" not in request.POST:  # mail programs follow no redirect
+            return redirect(request.get_full_path())
     return render(request, "work/unsubscribe.html", {"opted_out": opt_outs.is_opted_out(worker)})

@@ -1,6 +1,7 @@
 """Practice questions: asked before the first gold question, explained, and never counted."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from selection.answers.practice import record_try
 from selection.answers.recording import NO_TEXT
@@ -11,10 +12,18 @@ from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, R
 
 
 def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
-    answers = PracticeAnswer.objects.filter(
-        candidate__run=run, candidate__worker=worker, done=True
-    ).values("practice")
+    answers = _rows_of_worker(run.pk, worker).filter(done=True).values("practice")
     return Practice.objects.filter(question_set=question_set).exclude(pk__in=answers).first()
+
+
+def done_by(candidate_id: int) -> "QuerySet[PracticeAnswer]":
+    """Select the practice that this candidate's worker has done, in all skills."""
+    candidate = Candidate.objects.only("run", "worker").get(pk=candidate_id)
+    return _rows_of_worker(candidate.run_id, candidate.worker_id).filter(done=True)
+
+
+def _rows_of_worker(run_id: int, worker_id: int) -> "QuerySet[PracticeAnswer]":
+    return PracticeAnswer.objects.filter(candidate__run=run_id, candidate__worker=worker_id)
 
 
 def store_practice(practice: Practice) -> None:
@@ -50,8 +59,6 @@ def _is_asked(run: Run, practice: Practice) -> bool:
 
 def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
     """Find the worker's row, shared by all skills; a new one is not stored yet."""
-    rows = PracticeAnswer.objects.filter(
-        practice=practice, candidate__run=candidate.run_id, candidate__worker=candidate.worker_id
-    )
+    rows = _rows_of_worker(candidate.run_id, candidate.worker_id).filter(practice=practice)
     new = PracticeAnswer(candidate=candidate, practice=practice, right=False, done=False)
     return rows.first() or new

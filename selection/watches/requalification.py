@@ -47,6 +47,13 @@ def _judge_test(watch: Watch, row: WatchedWorker, taken: list[Asked]) -> bool:
     return True
 
 
+def fewest_answers(watch: Watch, row: WatchedWorker) -> int:
+    """Count the answers of a test that are all right; 0 if the worker cannot be tested."""
+    if row.state not in (State.ALARM, State.PAUSED) or row.tried >= watch.tries:
+        return 0
+    return (build_test(watch, row).decide([True] * MOST) or (False, MOST))[1]
+
+
 def build_test(watch: Watch, row: WatchedWorker) -> MarkTest:
     tolerance = min(watch.tolerance, row.level / 2)
     return MarkTest(row.level, tolerance, watch.delta, max(watch.tries, row.tried))

@@ -6,7 +6,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -19,6 +18,7 @@ from selection.runs.roster.join_platforms import Visit
 from . import links
 from .attendance import ACTED, open_to_people
 from .busy_page import excuse_busy
+from .caching import never_cached
 from .end_texts import return_label
 from .languages import worker_language
 from .rate_limit import limit_per_visitor
@@ -38,7 +38,7 @@ TAKEN = gettext_lazy(
 
 
 @csrf_exempt  # no login: the secret is in the address
-@never_cache
+@never_cached
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_visitor

@@ -12,6 +12,10 @@ NOTICES = {
     ),
     "ended": gettext_lazy("This test ended before your answer arrived. The answer was not saved."),
     "choices": gettext_lazy("That answer is not in the list. Please choose one."),
+    "alone": gettext_lazy(
+        "An answer such as “none of the above” cannot be combined with others. Please correct your "
+        "choice."
+    ),
     "order": gettext_lazy(
         "Each answer has one place, and each place one answer. Please put them in order."
     ),
@@ -25,14 +29,14 @@ NOTICES = {
     "wordless": gettext_lazy("Please describe the problem in at most 2,000 characters."),
 }
 # Notices of refused responses that the worker can correct.
-REFUSED = ("choices", "order", "number", "empty")
+REFUSED = ("choices", "alone", "order", "number", "empty")
 
 
 def notice_text(name: str) -> str:
     """Write the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
     name, _space, rest = name.partition(" ")
     text = str(NOTICES.get(name, ""))
-    if not rest:
+    if not text or not rest.isdecimal() or len(rest) > 5:
         return text
     tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(rest))
     return f"{text} {tries % {'n': int(rest)}}"

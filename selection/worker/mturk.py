@@ -14,9 +14,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -29,6 +27,7 @@ from selection.runs.roster import enrolment
 from . import join, links, views
 from .attendance import open_to_people
 from .busy_page import excuse_busy
+from .caching import never_cached
 from .languages import worker_language
 from .rate_limit import limit_per_link, limit_per_visitor
 
@@ -43,7 +42,7 @@ STRANGE = gettext_lazy(
 
 
 @xframe_options_exempt
-@never_cache
+@never_cached
 @require_safe
 @worker_language
 @limit_per_visitor
@@ -88,7 +87,7 @@ def submits_to(address: str) -> str:
 
 @csrf_exempt  # like views.work_page: the secret is in the address
 @xframe_options_exempt
-@never_cache
+@never_cached
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_link
@@ -100,8 +99,4 @@ def work_in_mturk(request: HttpRequest, token: str) -> HttpResponse:
     task = {"action": f"{host}/mturk/externalSubmit", "assignment": assignment}
     handing_in: Any = request
     handing_in.handing_in = task  # templates/work/base.html shows the form
-    response = views.work_page(request, link)
-    page_path = reverse("work", args=[link])
-    if response.headers.get("Location", "").startswith(page_path):
-        response.headers["Location"] = request.path + response.headers["Location"][len(page_path) :]
-    return response
+    return views.work_page(request, link)

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from selection import db_clock
 from selection.answers import presence
 from selection.facts import Facts
-from selection.grading.rules import kind_of
+from selection.grading.rules import is_none, kind_of
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.answers import is_given
 from selection.models.questions import Gradable
@@ -84,9 +84,12 @@ class OpenQuestion:
         return self.texts.html(self.prompt)
 
     @property
-    def choosing(self) -> list[tuple[str, SafeString, bool]]:
-        """Choices: each as text, as HTML, and True if it was chosen."""
-        return [(choice, self.texts.choice(choice), choice in self.said) for choice in self.choices]
+    def choosing(self) -> list[tuple[str, SafeString, bool, bool]]:
+        """Choices: each as text, as HTML, if it was chosen, and if it excludes all others."""
+        return [
+            (choice, self.texts.choice(choice), choice in self.said, is_none(choice))
+            for choice in self.choices
+        ]
 
     @property
     def places(self) -> list[tuple[int, str]]:

@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Self, TypeVar
+from http import HTTPStatus
+from typing import NamedTuple, Self, TypeVar
+from urllib.parse import urlencode
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -17,13 +19,14 @@ from selection.answers import recording
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.facts import Facts
 from selection.grading.rules import SEPARATOR
-from selection.models import Candidate, Run
+from selection.models import Candidate, PracticeAnswer, Run
 from selection.questions import practice, problem_reports
 from selection.questions.sanitize import QuestionTexts
 from selection.runs.roster import membership
 
 from . import attendance, links, messages, page
 from .busy_page import excuse_busy
+from .caching import never_cached
 from .languages import worker_language
 from .rate_limit import limit_per_link
 
@@ -35,37 +38,54 @@ FIRST_SECONDS = 1  # who joins a run before its first step has a question soon
 DAY = 24 * 3600
 
 
+class Sent(NamedTuple):
+    """The outcome of a POST: the notice to show, and the practice question to explain."""
+
+    notice: str = ""
+    lesson: int | None = None
+
+
 @csrf_exempt  # the secret is in the address, not in a cookie, so that requests cannot be forged
-@never_cache
+@never_cached
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_link
 @excuse_busy
 def work_page(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the page; a POST returns the next question at once: one page load on a phone, not two.
+    """Show the page. What is sent leads back to it, so that Back never sends anything again.
 
     Sending the same again, by a reload or from another tab, changes nothing.
     """
-    if request.method != "POST":
+    shown = request.method != "POST"
+    if shown and "lesson" not in request.GET:
         return _show_page(request, token)
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
         return render_lost(request, links.has_expired(token))
-    if "start" in request.POST:
-        return _show_page(request, token)
-    if request.POST.get("leave") == "yes":
-        _leave_or_withdraw(candidate_id, membership.record_leaving)
-        return _show_page(request, token)
-    do = _take_problem_report if "complaint" in request.POST else _take_answer
+    if shown:
+        return render_lesson(request, practice.done_by(candidate_id)) or _show_page(request, token)
     try:
-        if "practice" in request.POST:
-            return _take_practice(request, token, candidate_id)
-        return _show_page(request, token, do(request, candidate_id))
+        sent = _take(request, candidate_id)
     except NotFound:
         return render_lost(request)
+    return redirect_to_page(request, sent) or _show_page(request, token, sent.notice)
+
+
+def _take(request: HttpRequest, candidate_id: int) -> Sent:
+    """Take what a worker has sent. Raises NotFound for a foreign question."""
+    if "start" in request.POST:
+        return Sent()
+    if request.POST.get("leave") == "yes":
+        _leave_or_withdraw(candidate_id, membership.record_leaving)
+        return Sent()
+    if "practice" in request.POST:
+        return _take_practice(request, candidate_id)
+    do = _take_problem_report if "complaint" in request.POST else _take_answer
+    return Sent(do(request, candidate_id))
 
 
 def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
+    notice = notice or request.GET.get("notice", "")
     identity = links.read_worker_token(token)
     acting = attendance.has_acted(request)
     content = page.visit_page(*identity, acting) if identity else None
@@ -124,26 +144,13 @@ def _take_answer(request: HttpRequest, candidate_id: int) -> str:
     return "again" if receipt.kept else "retired"
 
 
-def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
-    """Grade an answer to a practice question and show its explanation."""
+def _take_practice(request: HttpRequest, candidate_id: int) -> Sent:
     lesson, notice = result_or_notice(
         request, lambda pk, response: practice.answer_practice(candidate_id, pk, response)
     )
-    if lesson is None:
-        return _show_page(request, token, notice)
-    if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": explain_answer(lesson)})
-    if lesson.left == 0:
+    if lesson and lesson.left == 0:
         _leave_or_withdraw(candidate_id, membership.record_failed_screening)
-        return _show_page(request, token)
-    return _show_page(request, token, practice_notice(lesson))
-
-
-def practice_notice(lesson: Facts) -> str:
-    """Name the notice after a wrong answer to a required practice question."""
-    if lesson.done or lesson.left == 0:
-        return ""
-    return "practice" if lesson.left is None else f"practice {lesson.left}"
+    return sent_practice(lesson, notice)
 
 
 def result_or_notice(
@@ -198,6 +205,37 @@ def render_lost(
     return render(request, "work/lost.html", context, status=status)
 
 
+# -- from what is sent to a page
+
+
+def redirect_to_page(request: HttpRequest, sent: Sent) -> HttpResponse | None:
+    """Lead to the page; None if a refused response is to be shown again, to be corrected."""
+    if sent.notice in messages.REFUSED:
+        return None
+    query = {attendance.ACTED: ""} if sent.lesson is None else {"lesson": sent.lesson}
+    query |= {"notice": sent.notice} if sent.notice else {}
+    return HttpResponseRedirect(f"{request.path}?{urlencode(query)}", status=HTTPStatus.SEE_OTHER)
+
+
+def sent_practice(lesson: Facts | None, notice: str) -> Sent:
+    """Say what follows an answer to a practice question, or its refusal."""
+    if lesson is None or lesson.left == 0:
+        return Sent(notice)
+    if lesson.done:
+        return Sent(lesson=lesson.practice.pk)
+    return Sent("practice" if lesson.left is None else f"practice {lesson.left}")
+
+
+def render_lesson(request: HttpRequest, answers: "QuerySet[PracticeAnswer]") -> HttpResponse | None:
+    """Explain the practice question in the address if it is among these, which are done."""
+    number = request.GET.get("lesson", "")
+    if not number.isdecimal() or len(number) >= len(str(BIGGEST_ID)):
+        return None
+    row = answers.filter(practice=int(number)).select_related("practice").first()
+    context = {"lesson": row and explain_answer(row), "keep": request.GET.urlencode()}
+    return render(request, "work/lesson.html", context) if row else None
+
+
 BIGGEST_ID = 2**63 - 1
 
 
@@ -218,7 +256,7 @@ class WorkForm(forms.Form):
 # -- explanations after practice
 
 
-def explain_answer(lesson: Facts) -> Facts:
+def explain_answer(lesson: PracticeAnswer) -> Facts:
     """Render the texts as HTML. They may have the answer, since practice never counts."""
     question = lesson.practice
     texts = QuestionTexts.load(

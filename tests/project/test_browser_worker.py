@@ -4,6 +4,7 @@ import io
 import struct
 import wave
 import zlib
+from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -15,7 +16,7 @@ from selection.questions import media
 from selection.runs import worker_texts
 from selection.runs.roster import membership
 from selection.runs.worker_texts import PageFacts
-from selection.worker import links
+from selection.worker import links, mturk
 from tests.axe import find_faults_at_all_widths
 from tests.chromium import CHROMIUM
 from tests.processes import wait_until
@@ -210,3 +211,40 @@ def test_the_first_view_weighs_less_than_50_kb_without_its_media(
     assert sum(own.values()) < MOST_BYTES
     assert all(url.startswith(live_server.url) for url in own)
     page.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser, live_server) -> Iterator[Page]:
+    """A worker's browser, without a session."""
+    context = browser.new_context(base_url=live_server.url, viewport=PHONE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_back_shows_a_page_and_sends_nothing_again(visitor: Page, run: Run, frame: bool):
+    run.question_set.questions.update(choices=["a", "b", "None"], grading={"multiple": True})
+    Practice.objects.create(
+        question_set=run.question_set, number=1, prompt="Try.", choices=["a", "b"], accepted=["a"]
+    )
+    slip = open_of(run)[0]
+    token = links.worker_token(slip.candidate_id)
+    visit = mturk._signer.sign_object([token, "A1", "https://www.mturk.com"])
+    visitor.goto(f"/mturk/at/{visit}/" if frame else f"/work/{token}/")
+    visitor.get_by_text("b", exact=True).click()
+    visitor.get_by_role("button", name="Send answer").click()
+    expect(visitor.get_by_role("heading")).to_have_text("That is not the answer")
+    visitor.reload()
+    expect(visitor.get_by_role("heading")).to_have_text("That is not the answer")
+    visitor.get_by_role("link", name="Go on").click()
+    visitor.get_by_role("button", name="Start answering").click()
+    visitor.get_by_role("button", name="Send answer").click()
+    expect(visitor.get_by_role("status")).to_contain_text("Please give an answer first")
+    visitor.get_by_text("b", exact=True).click()
+    expect(visitor.locator(".alone")).to_have_css("pointer-events", "none")
+    visitor.get_by_role("button", name="Send answer").click()
+    expect(visitor.get_by_role("heading")).to_contain_text("Question 2")
+    for _ in range(4):
+        visitor.go_back()
+        expect(visitor.locator("main form, main .lesson").first).to_be_visible()
+    assert Answer.objects.get().response == "b"

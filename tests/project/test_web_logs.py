@@ -51,7 +51,7 @@ def test_the_logs_of_a_full_run_have_no_secret(tmp_path, monkeypatch, settings):
             assert browser.get(f"/admin/selection/run/{run.pk}/").status_code == 200
             browser.get(work)
             form = {"assignment": slip.pk, "response": KEY}
-            assert browser.post(work, data=form).status_code == 200  # the next question
+            assert browser.post(work, data=form).status_code == 303
             for secret in (token, dead):
                 headers = {"authorization": f"Bearer {secret}"}
                 browser.get(f"/api/runs/{run.pk}/assignments", headers=headers)

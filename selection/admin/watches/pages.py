@@ -18,7 +18,7 @@ from selection.errors import Refused
 from selection.models import Watch, WatchedWorker
 from selection.models.watches import SETTINGS
 from selection.texts import count_noun
-from selection.watches import alarms, begin, overview, practice
+from selection.watches import alarms, begin, overview, practice, requalification
 from selection.worker import link_rotation, links
 
 from .forms import PERMISSION, SHARES, BeginForm, SettingsForm, WorkersForm
@@ -105,9 +105,11 @@ class WatchPage(ActionPage):
                     row,
                     sparklines.draw_sparkline(recent[row.pk], row.level),
                     links.gold_address(row.pk, row.link_version),
+                    requalification.fewest_answers(watch, row),
                 )
                 for row in rows_of_page
             ],
+            most=requalification.MOST,
             sets=watch.question_sets.all(),
             files=exports.WATCH_FILES,
             places=[describe_link(link) for link in connectors.list_watch_links(watch)],

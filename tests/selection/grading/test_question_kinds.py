@@ -38,6 +38,7 @@ def test_a_file_says_the_kind_of_each_question(line, grading):
         ("q,Tick.,a,,multiple,,", "A question of the kind “multiple” needs choices."),
         ("q,Type.,a,a|b,text,,", "is typed and has no choices"),
         ("q,Rate.,a score from 0 to 1,,,,", "A run counts right and wrong answers, and no scores"),
+        ("q,Tick.,a|None,a|b|None,multiple,,", "which workers cannot do"),
         ("q,Draw.,a,a|b,drawing,,", "“drawing” is not a kind of question. Kinds: single,"),
         ("q,Sort.,a,a|b,order,,", "every choice once, in the right order"),
         ("q,Sort.,a|b,a|b,order,,", "already in the right order"),

@@ -139,3 +139,35 @@ def test_questions_have_one_kind():
     found = [kind_of(["a", "b"], way) for way in ({}, TICKED, ORDERED, {"number": True})]
     assert found == ["single", "multiple", "order", "single"]
     assert [kind_of([], {}), kind_of([], {"number": True})] == ["text", "number"]
+
+
+@pytest.mark.parametrize(
+    "none",
+    [
+        "None of the above",
+        "None of these apply.",
+        "NONE",
+        "Neither",
+        "Keine der genannten Antworten",
+        "Keine davon",
+        "Nichts davon",
+        "Aucune de ces réponses",
+        "Ninguna de las anteriores",
+        "Nessuna delle precedenti",
+        "Geen van bovenstaande",
+        "لا شيء مما سبق",
+        "以上都不是",
+    ],
+)
+def test_none_of_the_above_excludes_the_other_choices(none):
+    choices, multiple = ["a", "b", none], {"multiple": True}
+    assert is_possible_answer(choices, none, multiple)
+    assert is_possible_answer(choices, "a | b", multiple)
+    assert not is_possible_answer(choices, f"a | {none}", multiple)
+
+
+@pytest.mark.parametrize(
+    "statement", ["None of the patients smoked", "Nothing was found in the sample", "Nonet", "No"]
+)
+def test_a_statement_that_begins_with_none_goes_with_others(statement):
+    assert is_possible_answer(["a", statement], f"a | {statement}", {"multiple": True})

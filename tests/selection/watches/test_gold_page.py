@@ -20,7 +20,7 @@ def open_page(row: WatchedWorker, body: dict[str, object] | None = None):
     link = links.gold_address(row.pk, row.link_version)
     path = "/gold/" + link.rstrip("/").rpartition("/")[2] + "/"
     client = Client()
-    return client.get(path) if body is None else client.post(path, body)
+    return client.get(path) if body is None else client.post(path, body, follow=True)
 
 
 def question_on(page) -> int:

@@ -98,6 +98,10 @@ def test_button_and_api_begin_a_test(requester, token):
     gold.record_gold(watch, answers("w0", "n" * 20))
     steps.advance_watch(watch.pk)
     page = admin_url("watch_page", watch.pk)
+    before = text_of(requester.get(page))
+    fewest = requalification.fewest_answers(watch, state_of(watch))
+    assert f"This is try 1 of 2. It costs at least {fewest} gold answers, at most 200" in before
+    assert "Send w0 their gold link" in before
     requester.post(page, {"do": "requalify", "worker": state_of(watch).pk})
     shown = text_of(requester.get(page))
     assert "1 worker is tested again." in shown

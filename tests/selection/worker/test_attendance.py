@@ -47,7 +47,7 @@ def test_opened_link_starts_nothing_until_the_button_is_pressed(run):
     assert "Say yes to" not in opened.content.decode()
     assert "Refresh" not in opened
     assert is_untouched(run)
-    started = Client().post(url, {"start": "yes"})
+    started = Client().post(url, {"start": "yes"}, follow=True)
     assert started.context["page"].question
     assert Assignment.objects.exclude(due=None).count() == 1
     again = Client().get(url).context["page"]
@@ -66,7 +66,7 @@ def test_head_request_starts_nothing(run):
 
 
 def test_expired_page_does_not_start_the_next_question(run):
-    shown = Client().post(own_url(run), {"start": "yes"})
+    shown = Client().post(own_url(run), {"start": "yes"}, follow=True)
     seconds, address = shown["Refresh"].split("; url=")
     assert address == own_url(run)
     Assignment.objects.exclude(due=None).update(due=timezone.now() - timedelta(minutes=1))
@@ -103,7 +103,7 @@ def test_preloaded_page_joins_no_worker(door):
 def test_first_to_join_gets_a_question_and_no_completion_code():
     run = make_run(n=0, enrolling=True)
     own = Client().get(doors(run)[2]).url
-    waiting = Client().post(own, {"start": "yes"})
+    waiting = Client().post(own, {"start": "yes"}, follow=True)
     text = waiting.content.decode()
     assert "Your first question is on its way" in text
     assert "completion code" not in text

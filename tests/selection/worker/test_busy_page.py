@@ -53,7 +53,7 @@ def test_answer_refused_by_a_full_server_can_be_sent_again(client, slip, monkeyp
     assert f'name="assignment" value="{slip.pk}"' in words
     assert 'name="response" value="&lt;yes &amp; no&gt;"' in words
     assert not Answer.objects.exists()
-    assert client.post(address, sent).status_code == 200
+    assert client.post(address, sent).status_code == 303
     assert Answer.objects.get().response == "<yes & no>"
 
 
@@ -122,5 +122,5 @@ def test_an_answer_in_mturks_frame_is_kept_there_too(client, open_run, monkeypat
     assert "<q>yes</q>" in refused.content.decode()
     assert "x-frame-options" not in refused.headers
     assert "frame-ancestors https://" in refused["Content-Security-Policy"]
-    assert client.post(own, sent).status_code == 200
+    assert client.post(own, sent).status_code == 303
     assert Answer.objects.get().response == "yes"

@@ -198,7 +198,9 @@ def test_prolific_worker_gets_the_code_of_their_outcome(client, run):
     own = client.get(link(run), ARRIVAL).url
     candidate = run.candidates.get()
     assert (candidate.platform, candidate.task) == ("prolific", "x-77")
-    assert BACK not in text(client.post(own, {"start": "yes"}))  # the first question comes
+    assert BACK not in text(
+        client.post(own, {"start": "yes"}, follow=True)
+    )  # the first question comes
     assert f'href="{BACK}C3"' in text(client.get(own))
     client.post(own, {"leave": "yes"})
     assert f'href="{BACK}C2"' in text(client.get(own))

@@ -61,7 +61,7 @@ def test_accepting_worker_joins_answers_in_the_frame_and_submits(run):
     assert 'name="assignmentId" value="3ABC"' in waiting
     assert 'value="wait"' in waiting
     engine.advance(run.pk)
-    asked = text(strict.post(own, {"start": "yes"}))
+    asked = text(strict.post(own, {"start": "yes"}, follow=True))
     assert "Look at the birds." in asked
     assert "externalSubmit" not in asked
     slip = open_of(run)[0]

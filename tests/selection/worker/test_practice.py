@@ -47,7 +47,7 @@ def practise(client: Client, worker: Candidate, response: str):
     page = client.get(url_of(worker)).context["page"]
     assert page.state == "practice"
     sent = {"practice": page.question.assignment, "response": response}
-    return client.post(url_of(worker), sent)
+    return client.post(url_of(worker), sent, follow=True)
 
 
 def state_of(client: Client, worker: Candidate) -> str:
@@ -96,7 +96,7 @@ def test_worker_out_of_practice_tries_is_not_tested(client, run, worker):
     worker.refresh_from_db()
     assert worker.gone == "screened"
     assert run.events.get(kind="screened").what == f"“{worker.worker}” did not pass the practice."
-    late = client.post(url_of(worker), {"practice": _must().pk, "response": "seagull"})
+    late = client.post(url_of(worker), {"practice": _must().pk, "response": "seagull"}, follow=True)
     assert "Thank you for trying" in text_of(late)
     membership.take_back(run, [worker.worker.key], "ada")
     assert "You have 1 try left." in text_of(practise(client, worker, "duck"))
@@ -108,9 +108,8 @@ def _must() -> Practice:
 
 def test_two_tabs_practise_as_one(client, run, worker):
     practise(client, worker, "tern")
-    again = Client().post(
-        url_of(worker), {"practice": Practice.objects.get(number=1).pk, "response": "seagull"}
-    )
+    sent = {"practice": Practice.objects.get(number=1).pk, "response": "seagull"}
+    again = Client().post(url_of(worker), sent, follow=True)
     assert "That is not the answer" in text_of(again)  # the first one counts
     assert PracticeAnswer.objects.count() == 1
 
@@ -138,7 +137,7 @@ def test_started_worker_is_not_stopped_by_later_practice(client, worker):
 def test_a_run_that_is_over_practises_nothing(client, run, worker):
     sent = {"practice": Practice.objects.get(number=1).pk, "response": "tern"}
     lifecycle.stop_run(run)
-    assert "this test is over" in text_of(client.post(url_of(worker), sent))
+    assert "this test is over" in text_of(client.post(url_of(worker), sent, follow=True))
     assert not PracticeAnswer.objects.exists()
 
 

@@ -46,7 +46,7 @@ def test_a_link_lets_its_worker_join_and_answer_on_their_page(run):
     own = Client().get(link).url
     candidate = run.candidates.get(worker__key="anna")
     engine.advance(run.pk)
-    question = Client().post(own, {"start": "yes"}).context["page"].question
+    question = Client().post(own, {"start": "yes"}, follow=True).context["page"].question
     Client().post(own, {"assignment": question.assignment, "response": "yes"})
     assert Answer.objects.get().assignment.candidate == candidate
     assert Client().get(link).url == own
@@ -56,7 +56,7 @@ def test_expired_link_opens_neither_itself_nor_its_page(run, later):
     (link,) = make(run, "w1", hours=2)
     engine.advance(run.pk)
     own = Client().get(link).url
-    question = Client().post(own, {"start": "yes"}).context["page"].question
+    question = Client().post(own, {"start": "yes"}, follow=True).context["page"].question
     later(3)
     for response in (
         Client().get(link),

@@ -48,10 +48,10 @@ def test_question_kinds_are_imported_asked_graded_and_exported(requester, said, 
     worker = open_of(run)[0].candidate
     url, page = reverse("work", args=[links.worker_token(worker.pk)]), Client()
     asked = {one.pk: one.question.key for one in open_of(run)}
-    shown = page.post(url, {"start": "yes"})
+    shown = page.post(url, {"start": "yes"}, follow=True)
     while question := shown.context["page"].question:
         sent = {"assignment": question.assignment, "response": said[asked[question.assignment]]}
-        shown = page.post(url, sent)
+        shown = page.post(url, sent, follow=True)
     engine.advance(run.pk)
     text = "\n".join(lines_of(requester.get(admin_url("run_answers_csv", run.pk))))
     rows = {row["question"]: row for row in csv.DictReader(io.StringIO(text))}

@@ -145,7 +145,7 @@ def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
 
 
 def report(client: Client, worker: Candidate, assignment: int, text: str):
-    return client.post(url_of(worker), {"assignment": assignment, "complaint": text})
+    return client.post(url_of(worker), {"assignment": assignment, "complaint": text}, follow=True)
 
 
 def test_a_broken_question_is_reported_and_the_requester_sees_it(client, run, worker, requester):
