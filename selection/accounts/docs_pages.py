@@ -42,11 +42,13 @@ def _point_link(target: str) -> str:
     if target.startswith(("#", "https:")):
         return target
     page = PAGE.fullmatch(target)
-    return docs_address(page[1]) + (page[2] or "") if page else docs_address(HOME)
+    return docs_address(page[1] + (page[2] or "") if page else HOME)
 
 
 def docs_address(name: str) -> str:
-    return reverse("docs", args=[name])
+    """Build the address of a page, or of a section: ``page#section``."""
+    page, mark, section = name.partition("#")
+    return reverse("docs", args=[page]) + mark + section
 
 
 class DocsPage(LoginRequiredMixin, TemplateView):

@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 from django.http.response import HttpResponseBase
 
 from selection import db_clock
+from selection.accounts.docs_pages import docs_address
 from selection.admin import styled
 from selection.admin.page import FormPage, csv_response
 from selection.facts import Facts
@@ -36,7 +37,7 @@ def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any
         invited=len(invitations.invited_keys(run)) if counts["reachable"] else 0,
         copied=_list_links(run) if copies else "",
         steps=platform.steps if platform else (),
-        guide=platform.guide if platform else "platforms",
+        guide=docs_address(platform.guide if platform else "platforms"),
         **counts,
     )
     return {"entrance": entrance, "https": settings.PUBLIC_URL.startswith("https:")}

@@ -1,6 +1,6 @@
 """Platforms that send people by link: the worker's id in it, and the way back at the end.
 
-docs/platforms.md has a page for each.
+docs/platforms.md has a section for each.
 """
 
 import re
@@ -27,7 +27,7 @@ class JoinPlatform:
     query   text to append to the join link on the platform; empty if the platform does it
     back    the address that takes workers back; empty if each project has its own
     needs   text that a project's own address must contain
-    guide   its page of the documentation
+    guide   its place in the documentation
     steps   of the requester there, as sentences
     """
 
@@ -36,7 +36,7 @@ class JoinPlatform:
     query: str = ""
     back: str = ""
     needs: str = ""
-    guide: str = "own-platform"
+    guide: str = "platforms#a-platform-of-your-own"
     steps: tuple[str, ...] = ("Send people to the join link, with the parameter and their id.",)
 
 
@@ -58,12 +58,12 @@ JOIN_PLATFORMS = {
     Platform.CONNECT: JoinPlatform(
         "participantId",
         "assignmentId",
-        guide="connect",
+        guide="platforms#connect",
         steps=("Enter the join link as the project’s address. Connect adds the ids.", CODES),
     ),
     Platform.BESAMPLE: JoinPlatform(
         "response_id",
-        guide="besample",
+        guide="platforms#besample",
         steps=(
             "Enter the join link in the project, with ?response_id= and Besample’s placeholder for "
             "the id.",
@@ -74,13 +74,13 @@ JOIN_PLATFORMS = {
         "id",
         query="id=%SURVEY_CODE%",
         needs="{worker}",
-        guide="sona",
+        guide="platforms#sona",
         steps=("Enter the join link as the study’s URL.",),
     ),
     Platform.MTURK: JoinPlatform(
         "workerId",
         "assignmentId",
-        guide="mturk",
+        guide="platforms#amazon-mechanical-turk",
         steps=(
             "Create a HIT with an ExternalQuestion, and enter the MTurk link as its ExternalURL. "
             "Workers answer and submit there.",

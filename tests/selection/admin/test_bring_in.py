@@ -41,15 +41,30 @@ def test_the_ways_that_fit_come_first(requester, settings, addresses, fields, wa
     assert (card and card.ways) == ways
 
 
-@pytest.mark.parametrize("platform", ["prolific", "mturk", "sona"])
-def test_a_platform_shows_its_steps_and_the_join_link(requester, platform):
-    back = "https://s.example/?id={worker}" if platform == "sona" else ""
-    run = make_run(n=0, enrolling=True, platform=platform, completion_url=back)
+@pytest.mark.parametrize(
+    ("platform", "guide"),
+    [
+        ("prolific", "prolific/"),
+        ("mturk", "platforms/#amazon-mechanical-turk"),
+        ("sona", "platforms/#sona"),
+        ("custom", "platforms/#a-platform-of-your-own"),
+    ],
+)
+def test_a_platform_shows_its_steps_and_the_join_link(requester, platform, guide):
+    back = "https://s.example/?id={worker}" if platform in ("sona", "custom") else ""
+    parameter = "participant" if platform == "custom" else ""
+    run = make_run(
+        n=0,
+        enrolling=True,
+        platform=platform,
+        worker_parameter=parameter,
+        completion_url=back,
+    )
     page = requester.get(admin_url("run_page", run.pk))
     card = page.context["entrance"]
     assert (card.ways, card.copied) == (["platform"], "")
     assert all(step in text_of(page) for step in card.steps)
-    assert f"/admin/docs/{platform}/" in page.content.decode()
+    assert f'/admin/docs/{guide}"' in page.content.decode()
 
 
 def test_workers_are_invited_once_a_message_was_sent(requester, settings):
