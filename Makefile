@@ -12,7 +12,7 @@ TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 TYPES := packages/crowdselect-client/crowdselect_client/reply_types.py
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot
+.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot mutants
 
 setup: .venv/installed
 
@@ -109,6 +109,11 @@ check: tools
 faults: tools
 	$(BIN)/python -m tests.faults $(ARGS)
 	$(BIN)/python -m tests.faults.overload
+
+# One mistake at a time in the rooms on which guarantees, rights and money rest: do the tests notice? An hour.
+# `make mutants ARGS="watches --each 20"` for one room, with more.
+mutants: tools
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 bench: tools
 	$(BIN)/python -m benchmarks
