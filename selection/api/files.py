@@ -16,6 +16,7 @@ from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
 from selection.imports import column_plan, commit, uploads
+from selection.imports.key_readings import READINGS
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, Watch
 from selection.texts import counted
@@ -28,7 +29,6 @@ from .pagination import Page, paginate
 Kind = Upload.Kind
 State = Upload.State
 KNOWN = "|".join(ENCODINGS)
-ATTRIBUTE = "attribute"
 # Internal ids of an imported answer, and workers' addresses, which no reply has.
 INSIDE = {"line", "candidate", "watched", "question_id", "email"}
 
@@ -51,12 +51,18 @@ class FileOut(Schema):
     )
     what: str = Field(description="The format, in words.", examples=["CSV with ; in UTF-8"])
     columns: dict[str, str] = Field(
-        description="The meaning of each column: a field, attribute, or “” for an ignored column.",
+        description="The meaning of each column: a field, attribute, option, wrong choice or "
+        "context, or “” for a column that is not read.",
         examples=[{"Worker ID": "worker", "Country": "attribute"}],
     )
     questions: dict[str, str] = Field(
         description="Of a survey: each column with answers, and the key of the column's question.",
         examples=[{"Is it a gull?": "gull"}],
+    )
+    reading: str = Field(description="How the answers name the choices; empty: found by itself.")
+    readings: dict[str, list[str]] = Field(
+        description="The readings that all answers allow, each with an answer and its choice.",
+        examples=[{"numbers from 0": ["1", "Rome"], "numbers from 1": ["1", "Paris"]}],
     )
     remembered: bool = Field(description="True if the columns are read as in an earlier file.")
     header: int = Field(description="The line that names the columns; 0: the first line.")
@@ -77,7 +83,7 @@ class ColumnsIn(Schema, extra="forbid"):
         {},
         max_length=1000,
         description="The meaning of each column: a field of the kind (docs/importing-data.md), "
-        "attribute, or “” to ignore the column.",
+        "attribute, option, wrong choice, context, or “” to ignore the column.",
         examples=[{"Arbeiter": "worker", "Land": "attribute"}],
     )
     questions: dict[str, str] = Field(
@@ -89,6 +95,11 @@ class ColumnsIn(Schema, extra="forbid"):
     )
     encoding: str = Field(
         "", pattern=f"^({KNOWN})?$", description="Encoding of the file; “”: automatic."
+    )
+    reading: str | None = Field(
+        None,
+        max_length=20,
+        description=f"How the answers name the choices: {', '.join(READINGS)}.",
     )
     headed: Yes = Field(True, description="True if the first line names the columns.")
     header: Amount | None = Field(
@@ -130,7 +141,8 @@ class FileRowOut(Schema):
 def _upload_payload(upload: Upload) -> dict[str, Any]:
     plan = column_plan.ColumnPlan(**upload.plan)
     columns = dict.fromkeys(filter(None, upload.header), "")
-    columns |= dict.fromkeys(plan.attributes, ATTRIBUTE)
+    for meaning, listed in column_plan.SEVERAL.get(plan.kind, {}).items():
+        columns |= dict.fromkeys(getattr(plan, listed), meaning)
     columns |= {column: name for name, column in plan.fields.items()}
     names = ("name", "state", "what", "outside", "bad", "passed", "created", "kind")
     return {
@@ -141,6 +153,8 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
         "looks_like": plan.title,
         "columns": columns,
         "questions": plan.questions,
+        "reading": plan.reading,
+        "readings": plan.readings,
         "remembered": plan.remembered,
         "headed": plan.headed,
         "header": plan.header,
@@ -225,7 +239,8 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
     columns, questions = list(payload.columns.items()), list(payload.questions.items())
-    uploads.choose_columns(upload, columns, questions, payload.encoding, payload.headed)
+    headed, reading = payload.headed, payload.reading
+    uploads.choose_columns(upload, columns, questions, payload.encoding, headed, reading=reading)
     return show_file(request, file_id)
 
 

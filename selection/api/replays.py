@@ -11,6 +11,7 @@ from ninja import Field, File, Form, Schema, Status
 from ninja.files import UploadedFile
 
 from selection.accounts import scoped
+from selection.imports.key_readings import READINGS
 from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Replay, Run
 from selection.replays import keeping, replay_requests, results
@@ -51,6 +52,12 @@ class ReplayIn(Schema, extra="forbid"):
         "", max_length=200, description="Filter or prompt, of results of models with several."
     )
     task: str = Field("", max_length=200, description="Of results of several tasks; or all.")
+    reading: str = Field(
+        "",
+        max_length=200,
+        description="How the answers of the key name the choices, if it can be read in two ways: "
+        f"{', '.join(READINGS)}.",
+    )
     question_set: Id = _optional_field(
         "With a file: the question set with the key. Without: replay all answers to the set's "
         "questions, of all runs."
@@ -67,6 +74,7 @@ class ReplayFactsOut(Schema):
     idle: int = Field(0, description="Workers without any other answer.")
     repeated: int = Field(0, description="Further answers of a worker to the same question.")
     bad: int = Field(0, description="Rows with an error that were left out on request.")
+    unread: list[str] = Field([], description="Columns that were not read.")
     scores: bool = Field(False, description="True if the answers are scores between 0 and 1.")
 
 
@@ -144,7 +152,7 @@ def order_replay(
     there are numbers after a few seconds. Nothing is stored besides, and the replay is deleted
     after a day.
     """
-    names = ("metric", "variant", "task")
+    names = ("metric", "variant", "task", "reading")
     picked = {name: value for name in names if (value := getattr(payload, name))}
     answers = read_upload(file)
     source = replay_requests.Source(

@@ -28,13 +28,17 @@ def grading_of(text: str) -> dict[str, Any]:
         raise Refused(str(error)) from error
 
 
+def read_kind(text: str) -> str:
+    kind = " ".join(text.split()).casefold()
+    return OTHER_NAMES.get(kind, kind)
+
+
 def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict[str, Any]:
     """Derive the grading options of a question from its kind, its tolerance and further options.
 
     Each may be empty. Raises Refused for a contradiction.
     """
-    kind = " ".join(kind.split()).casefold()
-    kind = OTHER_NAMES.get(kind, kind)
+    kind = read_kind(kind)
     if kind and kind not in rules.KINDS:
         raise Refused(f"“{kind}” is not a kind of question. Kinds: {', '.join(rules.KINDS)}.")
     if kind in rules.CHOICE_KINDS and not choices:

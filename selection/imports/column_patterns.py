@@ -37,7 +37,7 @@ class Layout:
 # Label Studio's mark of an annotation that is the known answer: its author is not a worker.
 _GROUND_TRUTH = "groundtruth"
 _WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|userid"
-_PARTICIPANT = "participantid|participant|prolificid|prolificpid"
+_PARTICIPANT = "participant(private|public)?id|recordid|participant|prolificid|prolificpid"
 ANY_WORKER = (
     f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid|"
     f"{column_words.WORKER}|{column_words.PARTICIPANT}"
@@ -87,26 +87,38 @@ _DETAILS = {
 _SAID = "(response|label|answer|choice|category|result|value)"
 _MTURK = ("hitid", "assignmentid", "workerid")
 _OF_PROLIFIC = "submissionid|completioncode|startedat"
-# Columns about a single visit rather than about the worker.
-_VISIT = (
-    "submissionid|status|.*edat|timetaken|completioncode|sessionid|studyid|entry.*|bonus.*|update.*"
-)
-_ALL_BUT_VISITS = f"(?!({_VISIT})$).*"
+_USUAL = f"(?!({column_words.VISIT})$).*"
+_LASTING = f"(?!({column_words.VISIT}|status|.*edat|entry.*|bonus.*|update.*)$).*"
+
+_PRODIGY = ("inputhash", "taskhash")
+_APPEN = ("unitid", "workerid", "trust|trusted|golden|channel|judgmentid")
+_GORILLA = ("participantprivateid", "zonetype|spreadsheetrow|trialnumber")
 
 LAYOUTS: dict[str, tuple[Layout, ...]] = {
     WORKERS: (
         Layout("MTurk's batch results", _MTURK, {"worker": ("workerid",)}, repeats=True),
         Layout(
+            "an Appen report",
+            _APPEN,
+            {"worker": ("workerid",)},
+            attributes="country|region|city|channel|trust",
+            repeats=True,
+        ),
+        Layout(
+            "a Prodigy export", _PRODIGY, {"worker": ("annotatorid", "sessionid")}, repeats=True
+        ),
+        Layout("a Gorilla export", _GORILLA, {"worker": ("participantprivateid",)}, repeats=True),
+        Layout(
             "MTurk's worker file",
             ("workerid", "(current|update).*|.*approvalrate.*"),
             {"worker": ("workerid",)},
-            attributes="(?!update).*",
+            attributes=_LASTING,
         ),
         Layout(
             "a Prolific export",
             (_PARTICIPANT, _OF_PROLIFIC),
             {"worker": (_PARTICIPANT,)},
-            attributes=_ALL_BUT_VISITS,
+            attributes=_LASTING,
             repeats=True,
         ),
         Layout(
@@ -132,7 +144,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             "a list of workers",
             (f"{ANY_WORKER}",),
             {"worker": ("worker", ANY_WORKER), "name": (f"name|fullname|{column_words.NAME}",)},
-            attributes=".+",
+            attributes=_USUAL,
         ),
     ),
     QUESTIONS: (
@@ -159,6 +171,12 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 **{name: (f"input:{name}(url)?",) for name in _MEDIA},
             },
             only="golden:.*",
+        ),
+        Layout(
+            "a Prodigy export",
+            _PRODIGY,
+            {"prompt": ("text", "html", "image"), "answer": ("accept",), "choices": ("options",)},
+            only="answer",
         ),
         Layout(
             "a list of gold questions",
@@ -202,6 +220,31 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "response": ("label",),
             },
             unless=_GROUND_TRUTH,
+        ),
+        Layout(
+            "an Appen report",
+            _APPEN,
+            {"worker": ("workerid",), "question": ("unitid",), "response": _RESPONSE},
+        ),
+        Layout(
+            "a Prodigy export",
+            _PRODIGY,
+            {
+                "worker": ("annotatorid", "sessionid"),
+                "question": ("text", "html", "image", "inputhash"),
+                "response": ("accept",),
+            },
+            only="answer",
+        ),
+        Layout(
+            "a Gorilla export",
+            _GORILLA,
+            {
+                "worker": ("participantprivateid",),
+                "question": ("spreadsheetrow", "trialnumber"),
+                "response": ("response",),
+            },
+            only="response",
         ),
         Layout(
             "Label Studio's CSV or short JSON",

@@ -7,8 +7,11 @@ from selection.errors import Refused
 
 WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
 KEYED = "keyed"  # answers with their key in a column
-# The meaning that several columns may have.
-SEVERAL = {WORKERS: "attribute", QUESTIONS: "option"}
+# The meanings that several columns may have, and the lists of a plan that hold them.
+SEVERAL = {
+    WORKERS: {"attribute": "attributes"},
+    QUESTIONS: {"option": "options", "wrong choice": "wrong", "context": "context"},
+}
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class ColumnPlan:
     skipped     rows below the header that name columns again
     header      line of the header if there is something above it; 0: the first line
     options     columns with a choice each
+    wrong       columns with wrong choices, beside the correct answer
+    context     columns whose text belongs to the prompt, such as a passage
+    ticks       of a survey, by column the choice that it ticks
+    reading     how the answers name the choices, see ``key_readings``; "" if it is found
+    readings    the readings of which a person must choose one, with an example each
     """
 
     kind: str
@@ -87,6 +95,22 @@ class ColumnPlan:
     skipped: int = 0
     header: int = 0
     options: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)
+    ticks: dict[str, str] = field(default_factory=dict)
+    reading: str = ""
+    readings: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell if a person must choose a column, or the reading of one."""
+        return bool(self.missing_fields() or (self.readings and not self.reading))
+
+    def unread_columns(self, header: Sequence[str]) -> list[str]:
+        """List the columns that have no meaning."""
+        read = {*self.fields.values(), *self.attributes, *self.questions, *self.options}
+        read |= {*self.wrong, *self.context, self.only, self.unless}
+        return [column for column in header if column and column not in read]
 
     def missing_fields(self) -> list[Field]:
         needed = [entry for entry in FIELDS[self.kind] if entry.needed]
@@ -100,10 +124,10 @@ def apply_column_choices(
 ) -> ColumnPlan:
     """Apply these changes to the plan. Raises Refused for an unknown name.
 
-    pairs  (column, field); "attribute" or "option" for the field keeps a column, "" leaves it out
+    pairs  (column, field), or (column, meaning of ``SEVERAL``); "" leaves it out
     """
-    several = SEVERAL.get(plan.kind, "")
-    fields = [entry.name for entry in FIELDS[plan.kind]] + [several] * bool(several)
+    several = SEVERAL.get(plan.kind, {})
+    fields = [*(entry.name for entry in FIELDS[plan.kind]), *several]
     for column, name in pairs:
         if column not in columns:
             present = ", ".join(filter(None, columns))
@@ -113,11 +137,11 @@ def apply_column_choices(
     chosen = {column for column, _ in pairs}
     plan.remembered = False
     plan.fields = {name: column for name, column in plan.fields.items() if column not in chosen}
-    plan.fields |= {name: column for column, name in pairs if name not in ("", several)}
+    plan.fields |= {name: column for column, name in pairs if name and name not in several}
     plan.questions = {c: key for c, key in plan.questions.items() if c not in chosen}
     if {"question", "response"} & set(plan.fields):  # so each row is one answer
         plan.questions = {}
-    for name, kept in (("attribute", plan.attributes), ("option", plan.options)):
-        kept[:] = [column for column in kept if column not in chosen]
-        kept += [column for column, meaning in pairs if meaning == name]
+    for name, listed in several.items():
+        kept = [column for column in getattr(plan, listed) if column not in chosen]
+        setattr(plan, listed, kept + [column for column, meaning in pairs if meaning == name])
     return plan

@@ -37,6 +37,40 @@ TEXT = "fragetext|fragentext|texte|textedelaquestion|enonce|texto|textodelapregu
 NUMBER = "id|nr|no|nummer|nummero|kennung|numero|identifiant|identificador|schlue?ssel|cle"
 CHOICES = "auswahl|antwortmoglichkeiten|auswahlmoglichkeiten|optionen|choix|choixpossibles|opciones"
 
+WRONG = (
+    "(incorrect|wrong|false)(answers?|options?|choices?)[1-9]?|incorrect[1-9]?|distractors?[1-9]?|foils?[1-9]?|"
+    "falsche(antwort(en)?|auswahl)[1-9]?|distraktor(en)?[1-9]?|"
+    "(mauvaises?|fausses?)reponses?[1-9]?|distracteurs?[1-9]?|"
+    "respuestas?(incorrectas?|falsas?)[1-9]?|distractor(es)?[1-9]?|yanlis(cevap(lar)?|secenek)[1-9]?|"
+    "celdiriciler"
+)
+# Text that belongs to the question beside its prompt.
+CONTEXT = (
+    "contexts?|passages?|paragraphs?|articles?|documents?|story|premise|background|excerpt|inputs?|"
+    "(source|reading)(text|passage)?|body|dialog(ue)?|conversation|system(prompt|message)?|"
+    "kontext|passage|absatz|textstelle|hintergrund|lesetext|eingabe|"
+    "contexte|paragraphe|extrait|entree|contexto|pasaje|parrafo|fragmento|entrada|"
+    "baglam|paragraf|metin|girdi"
+)
+# Columns and rows with means, ranks or running numbers beside the values.
+SUMMARY = (
+    "mean|average|avg|total|overall|sum|median|std(dev)?|variance|min|max|rank|count|n|"
+    "(mean|average|avg|total|overall|final)(score|acc(uracy)?)|macro(avg)?|micro(avg)?|"
+    "durchschnitt|mittel(wert)?|gesamt|summe|schnitt|moyenne|moy|somme|rang|ecarttype|"
+    "media|promedio|suma|ortalama|toplam|index|rownames?|rownum(ber)?|nan"
+)
+# Columns about a visit or a computer rather than about the worker.
+VISIT = (
+    "((session|client|remote|user|worker|last|participant|device|source)?"
+    "ip(v[46])?(address|adresse|addr|adresi)?|adresseip|direccionip|ipadresi)|"
+    "(session|visit|sitzung|seance|sesion|oturum|visita|visite)s?"
+    "(key|token|uuid|number|nr|kennung)?(id)?|(id(de)?)?(session|sesion|seance|visita|visite)|"
+    "(submission|assignment|response|hit|study|task|batch|unit|tracking|device|cookie|browser)"
+    "(u?id|token)|(http)?refer+er|(http)?useragent|browser(version|name|metainfo)?|fingerprint|"
+    "(location)?(latitude|longitude|lat|lng|lon)|.*(start|finish|creat|submitt|complet)edat|"
+    "timetaken|completion(code|time)|bonus(amount|es)?|approved|(start|end|recorded)date"
+)
+
 TOLERANCE = "tolerance|toleranz|abweichung|tolerancia"
 MEDIA = {
     "image": "(image|bild|foto|imagen)(url)?",

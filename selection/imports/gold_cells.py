@@ -3,19 +3,29 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from string import ascii_uppercase
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from selection.errors import Refused
 from selection.grading import numbers, rules
 from selection.grading.rules import Grading
 
+from .key_readings import BITS
+
 BAR = (
     "A | separates several answers or choices, and “{value}” does not look like several: write a "
     'list in JSON if a text has a | itself, as in ["{value}"].'
 )
-_LETTER = re.compile(r"\(?([A-Za-z])[).:]?")
+# Marks of a missing value in spreadsheets, pandas, R, SQL and surveys.
+_MISSING = re.compile(
+    r"#?N/?A|n/a|n\.a\.|<NA>|NaN|nan|NaT|#?NULL!?|null|None|none|-{1,3}|[–—.]|\(?(?:blank|missing|leer)\)?|"
+    r"k\.\s?A\.|keine Angabe|sans réponse|s/d|sin datos|yok|"
+    r"#(?:REF|DIV/0|VALUE|NAME\?|NUM|NV|BEZUG|WERT|ZAHL|NOM\?|NOMBRE\?|¡REF|¡VALOR|¿NOMBRE\?|VALEUR|"
+    r"SPILL|CALC|YOK|DEĞER|BAŞV|AD\?)!?"
+)
+_TICKS = BITS | dict.fromkeys(("on", "x", "✓", "✔", "checked", "ticked", "selected"), "1")
+_TICKS |= dict.fromkeys(("off", "unchecked", "unticked", "not selected", "nicht gewählt"), "0")
+_SPAN = {"start", "end", "start_offset", "end_offset", "labels", "points", "rle"}
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _SOLUTION = re.compile(r"####\s*(.+?)\s*$", re.S)  # GSM8K's mark before the answer
 _EXPECTED = re.compile(r"(equals|is-json|[a-z]+(?:-[a-z]+)*):\s*(.*)", re.S)
@@ -24,7 +34,7 @@ _EXPECTED = re.compile(r"(equals|is-json|[a-z]+(?:-[a-z]+)*):\s*(.*)", re.S)
 def split_values(value: str) -> list[str]:
     """Split a cell into values: a list in JSON or Python, or texts separated by |."""
     listed = _read_list(value)
-    if listed is not None:
+    if isinstance(listed, list):
         return [text for text in map(_entry_text, listed) if text]
     parts = [part.strip() for part in value.split(rules.SEPARATOR)]
     apart = all(parts) and (not _is_balanced(value) or all(map(_is_balanced, parts)))
@@ -33,23 +43,31 @@ def split_values(value: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _read_list(value: str) -> list[Any] | None:
-    if not (value.startswith("[") and value.endswith("]")):
+def _read_list(value: str) -> Any:
+    """Read a list, or an object, in JSON or Python; None for other texts."""
+    if value[:1] + value[-1:] not in ("[]", "{}"):
         return None
     for read in (json.loads, ast.literal_eval):
         try:
             listed = read(value)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        return listed if isinstance(listed, list) else None
+        return listed if isinstance(listed, list | dict) else None
     return None
 
 
 def _entry_text(entry: Any) -> str:
     """Read an entry of a list; of an object with a text, a message or an assertion, that."""
-    if isinstance(entry, dict):
+    if isinstance(entry, dict) and not entry.keys() & _SPAN:
         named = (entry[name] for name in ("text", "content", "value") if name in entry)
         return _entry_text(next(named, ""))
+    if isinstance(entry, dict | list):
+        raise Refused(
+            "There are marked parts of a text (spans, as in doccano or Prodigy), which cannot be "
+            "compared with a key: only choices, texts and numbers can."
+        )
+    if entry is None:
+        return ""
     if isinstance(entry, bool):
         return "true" if entry else "false"
     return str(entry).strip()
@@ -59,17 +77,37 @@ def _is_balanced(text: str) -> bool:
     return all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
 
 
+def is_missing(text: str) -> bool:
+    """Tell if the cell stands for a missing value, as #N/A and NaN do."""
+    return not text or _MISSING.fullmatch(text.strip()) is not None
+
+
+def is_unticked(cell: str, choice: str) -> bool:
+    """Tell if the cell of a choice's own column says that it was not ticked."""
+    word = cell.strip().casefold()
+    tick = "1" if word == choice.casefold() else "0" if is_missing(cell) else _TICKS.get(word)
+    if tick is None:
+        raise Refused(f"“{cell}” says neither that “{choice}” is ticked nor that it is not.")
+    return tick == "0"
+
+
 def read_prompt(value: str) -> str:
     messages = _read_list(value) if value.startswith("[{") else None
     return "\n\n".join(map(_entry_text, messages)) if messages else value
 
 
-def read_labels(value: str, choices: str) -> list[str]:
-    if value:
-        return split_values(value)
-    listed = _read_list(choices) or []
-    labels = [entry.get("label") for entry in listed if isinstance(entry, dict)]
-    return [str(label) for label in labels if label]
+def read_slots(cell: str) -> tuple[list[str], list[str]]:
+    """Read the choices, with empty texts in the places of absent ones, and their labels."""
+    listed = _read_list(cell)
+    if isinstance(listed, dict):
+        texts, labels = listed.get("text"), listed.get("label")
+        if not isinstance(texts, list) or not isinstance(labels, list):
+            texts, labels = [*listed.values()], [*listed]
+        return [*map(_entry_text, texts)], [*map(str, labels)]
+    if listed is None:
+        return split_values(cell), []
+    labels = [e.get("label", e.get("id", "")) for e in listed if isinstance(e, dict)]
+    return [*map(_entry_text, listed)], [str(label) for label in labels]
 
 
 # -- the correct answer
@@ -81,7 +119,8 @@ def read_accepted(value: str) -> tuple[list[str], str]:
         number = solution[1].replace(",", "")
         known = numbers.parse_number(number) is not None
         return [number if known else solution[1]], "number" if known else ""
-    listed = _read_list(value) or []
+    listed = _read_list(value)
+    listed = listed if isinstance(listed, list) else []
     types = {str(e.get("type", "")) for e in listed if isinstance(e, dict)} - {"", "equals"}
     expected = _EXPECTED.fullmatch(value) if _is_assertion(value) else None
     types |= {expected[1]} - {"equals"} if expected else set()
@@ -95,61 +134,13 @@ def _is_assertion(value: str) -> bool:
     return re.match(rf"(not-)?({names})(-all|-any)?:", value) is not None
 
 
-def find_index_base(pairs: Iterable[tuple[str, str]]) -> int | None:
-    """Find 0 or 1, by which the answers of a file count the choices; None if unclear.
-
-    pairs  (answer, choices) of each row
-    """
-    base: int | None = None
-    for answer, cell in pairs:
-        choices = _read_list(cell) or cell.split(rules.SEPARATOR)
-        place = int(answer) if answer.isdecimal() and len(answer) < 4 else -1
-        if place == 0:
-            return 0
-        base = 1 if place == len(choices) > 1 else base
-    return base
-
-
-def choose_accepted(
-    accepted: Sequence[str],
-    choices: Sequence[str],
-    labels: Sequence[str],
-    base: int | None,
-    grading: Grading,
-) -> list[str]:
-    """Turn the answers into choices: by text, by their label, by letter or by number."""
-    return [_choose(answer, choices, labels, base, grading) for answer in accepted]
-
-
-def _choose(
-    answer: str, choices: Sequence[str], labels: Sequence[str], base: int | None, grading: Grading
-) -> str:
-    if answer in choices or not choices:
-        return answer
-    alike = [c for c in choices if rules.is_match([c], answer, grading, choices)]
-    if alike:
-        return alike[0]
-    if answer in labels and len(labels) == len(choices):
-        return choices[labels.index(answer)]
-    letter = _LETTER.fullmatch(answer)
-    place = ascii_uppercase.index(letter[1].upper()) if letter else -1
-    if answer.isdecimal() and len(answer) < 4:
-        if base is None and 0 < int(answer) < len(choices):
-            raise Refused(
-                f"“{answer}” may be the choice “{choices[int(answer) - 1]}” or, counted from 0, "
-                f"“{choices[int(answer)]}”: write the choice itself, or its letter."
-            )
-        place = int(answer) - (base or 0)
-    return choices[place] if 0 <= place < len(choices) else answer
-
-
 # -- responses
 
 
 def fit_response(response: str, choices: Sequence[str], grading: Grading) -> str:
     """Rewrite a response as this program does, if the question allows that.
 
-    Forms put commas between ticks, Label Studio writes an object, and tables .0 after numbers.
+    Forms put commas or ends of lines between ticks, Label Studio writes an object, tables write .0.
     """
     if response.startswith(("{", "[")):
         response = _join_listed(response)
@@ -180,8 +171,9 @@ def _join_listed(response: str) -> str:
 
 
 def _split_ticks(text: str, choices: Sequence[str], grading: Grading) -> Iterator[list[str]]:
-    """Yield each way to read the text as choices with commas or semicolons between."""
-    parts = re.split(r"([,;]\s*)", text)
+    """Yield each way to read the text as choices with commas or the like between."""
+    parts = re.split(r"(\s*[,;/+&\t\n]\s*)", text)
+    parts = parts if len(parts) > 1 else re.split(r"(\s+)", text)
     stack: list[tuple[int, list[str]]] = [(0, [])]
     for _ in range(1000):
         if not stack:

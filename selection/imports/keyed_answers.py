@@ -18,6 +18,7 @@ from . import (
     column_plan,
     column_words,
     gold_cells,
+    key_readings,
     platforms,
     row_parsers,
     score_tables,
@@ -90,6 +91,7 @@ class KeyedAnswers:
     repeated  number of further answers of a worker to a question: the first counts
     bad       number of rows with an error that were left out on request
     choices   between several results of a model for a question
+    unread    columns that were not read, of the answers and of the key
     """
 
     answers: list[AnswerRow]
@@ -100,6 +102,7 @@ class KeyedAnswers:
     repeated: int = 0
     bad: int = 0
     choices: Sequence[Choice] = ()
+    unread: Sequence[str] = ()
 
     @property
     def rows(self) -> list[tuple[str, str, float]]:
@@ -118,6 +121,7 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
     else:
         key_name, questions = "the key", read_key_within(answers) if key is None else key
     table, first, repeated, faults = _parse_answers(answers, questions)
+    unread = _unread_columns(answers, key, questions)
     graded = _select_known(first, questions)
     idle = {row.worker for row in first} - {row.worker for row in graded}
     fitted, outside = _fit_answers(graded, questions)
@@ -134,7 +138,18 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
     grades = _grade_answers(fitted, questions, answers)
     _refuse_all_wrong(fitted, grades, questions, answers, table.choices)
     counts = (len(first) - len(graded), len(idle), repeated, len(bad))
-    return KeyedAnswers(fitted, grades, questions, *counts, table.choices)
+    return KeyedAnswers(fitted, grades, questions, *counts, table.choices, unread)
+
+
+def _unread_columns(answers: File, key: File | Key | None, questions: Key) -> list[str]:
+    """List the columns that were not read, of the answers and of the key."""
+    table, plan = open_table(answers), plan_answers(answers, questions)
+    used = [] if key is not None else [*plan_keyed(answers).fields.values()]
+    unread = [c for c in plan.unread_columns(table.header) if c not in used] + table.unread
+    if isinstance(key, File):
+        plan = plan_key(key)
+        unread += plan.unread_columns(open_table(key, plan.kind).header)
+    return list(dict.fromkeys(unread))
 
 
 def _select_known(rows: Sequence[AnswerRow], questions: Key) -> list[AnswerRow]:
@@ -155,12 +170,20 @@ def _fit_answers(rows: Sequence[AnswerRow], questions: Key) -> tuple[list[Answer
         question = questions[row.question]
         way = (question.choices, question.grading)
         response = gold_cells.fit_response(row.response, *way)
-        if rules.is_possible_answer(question.choices, response, question.grading):
+        if gold_cells.is_missing(response) and not _is_known(question, response):
+            why = f"“{row.response}” stands for a missing answer."
+            outside.append(BadRow(row.line, why))
+        elif rules.is_possible_answer(question.choices, response, question.grading):
             fitted.append(replace(row, response=response))
         else:
             kind = rules.kind_of(*way)
             outside.append(BadRow(row.line, str(outside_choices(way[0], response, kind))))
     return fitted, outside
+
+
+def _is_known(question: QuestionRow, response: str) -> bool:
+    """Tell if the response is a choice or an accepted answer, such as “None”."""
+    return rules.is_match([*question.choices, *question.accepted], response)
 
 
 def _grade_answers(rows: Sequence[AnswerRow], questions: Key, file: File) -> list[float]:
@@ -226,10 +249,14 @@ def key_of_questions(questions: Iterable[Question]) -> Key:
 
 def plan_key(file: File) -> ColumnPlan:
     """Plan the columns of a key: chosen, of gold questions, or of known answers."""
-    if file.chosen:
-        return file.chosen
-    plan = recognise_columns(file, column_plan.QUESTIONS)
-    return recognise_columns(file, column_plan.GOLD) if plan.missing_fields() else plan
+    plan = file.chosen or recognise_columns(file, column_plan.QUESTIONS)
+    if plan.missing_fields():
+        return recognise_columns(file, column_plan.GOLD)
+    if plan.kind != column_plan.QUESTIONS:
+        return plan
+    readings = row_parsers.find_readings(open_table(file, plan.kind), plan)
+    reading = key_readings.find_name(file.picked.get("reading", ""))
+    return replace(plan, reading=reading, readings=readings if len(readings) > 1 else {})
 
 
 def read_key(file: File) -> Key:
@@ -248,7 +275,9 @@ def plan_keyed(file: File) -> ColumnPlan:
     answers = recognise_columns(file, column_plan.ANSWERS)
     fields = {name: column for name, column in answers.fields.items() if name != "skill"}
     header = open_table(file).header
-    if known := _find_known_column(header, list(answers.fields.values())):
+    response = column_words.fold(fields.get("response", ""))
+    pair = platforms.find_column(header, [re.escape(f"{response}gold")]) if response else ""
+    if known := pair or _find_known_column(header, list(answers.fields.values())):
         fields["answer"] = known
     return replace(answers, kind=column_plan.KEYED, fields=fields)
 
@@ -328,7 +357,7 @@ def plan_answers(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan
 
 def plan_survey(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
     """Plan a survey with these questions, perhaps without any."""
-    names = surveys.question_names((q.question, q.prompt) for q in questions.values())
+    names = surveys.question_names((q.question, q.prompt, q.choices) for q in questions.values())
     table = open_table(file)
     header = table.line if table.titled else 0
     first = [cells for _, cells in islice(table.rows, 2)]

@@ -6,6 +6,7 @@ from itertools import islice
 
 from . import column_plan
 from .column_plan import ColumnPlan
+from .key_readings import describe_example
 from .keyed_answers import (
     File,
     Key,
@@ -58,6 +59,9 @@ def find_open_columns(answers: File, key: File | Key | None) -> OpenColumns | No
         plan = plan_key(key)
         if plan.missing_fields():
             return _lacking_columns(KEY, key, plan, {})
+        if plan.is_open:
+            words = {n: describe_example(n, pair) for n, pair in plan.readings.items()}
+            return OpenColumns(KEY, key.name, choices=[Choice("reading", [*words], "", words)])
     if not plan_answers(answers, {}).missing_fields():
         return None
     questions = read_key(key) if isinstance(key, File) else key
@@ -72,7 +76,7 @@ def _lacking_columns(
     if not missing or len(unknown) < len(missing):
         return None
     rows = [cells for _, cells in islice(table.rows, HEAD)]
-    asked = [(question.question, question.prompt) for question in questions.values()]
+    asked = [(q.question, q.prompt, q.choices) for q in questions.values()]
     survey = plan_survey(file, questions) if asked else None
     head = FileHead(table.header, rows, "", table.line, survey, asked)
     return OpenColumns(role, file.name, plan, head)

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 from selection.errors import Refused
 
-from . import column_words
+from . import column_words, key_readings
 from .column_patterns import ANY_WORKER, LAYOUTS, Layout, Only
 from .column_plan import ANSWERS, FIELDS, QUESTIONS, WORKERS, ColumnPlan
 from .column_words import fold
 
-_OPTION = re.compile(r"(option|choice|opt?|answer|ans|alternative|opcion|antwort|)([a-j]|(?<=.)\d)")
+_OPTION = re.compile(
+    r"(options?|choices?|opt?|answers?|ans|alternatives?|opcion(?:es)?|antwort(?:en)?|choix|secenek|)"
+    r"[.:/\[(]?([a-j]|(?<=.)\d)[\])]?"
+)
 # By kind of file, its name in messages and the place to import it.
 ABOUT = {
     WORKERS: ("a file of workers", "Import it into a pool."),
@@ -91,8 +94,18 @@ def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan
         column = find_column(columns, patterns, list(fields.values()))
         if column:
             fields[name] = column
+    if kind == ANSWERS and "response" not in fields and (judged := _find_judged(columns)):
+        fields["response"] = judged
     used = set(fields.values())
-    options = kind == QUESTIONS and "choices" not in fields
+    options: list[str] = []
+    wrong: list[str] = []
+    if kind == QUESTIONS:
+        options = _find_options(columns, used - {fields.get("choices", "")})
+        wrong = _find_all(column_words.WRONG, columns, used) if not options else []
+    if "choices" in fields and fields["choices"] in options:
+        used.remove(fields.pop("choices"))
+    options = [] if "choices" in fields else options
+    used |= {*options, *wrong}
     return ColumnPlan(
         kind,
         layout.title,
@@ -100,15 +113,27 @@ def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan
         attributes=[
             column
             for column in columns
-            if column
-            and column not in used
-            and re.fullmatch(layout.attributes, normalise_column(column))
+            if column and column not in used and re.fullmatch(layout.attributes, fold(column))
         ],
         only=find_column(columns, [layout.only]) if layout.only else "",
         unless=find_column(columns, [layout.unless]) if layout.unless else "",
         repeats=layout.repeats,
-        options=_find_options(columns, used) if options else [],
+        options=options,
+        wrong=wrong if "choices" not in fields else [],
+        context=_find_all(column_words.CONTEXT, columns, used) if kind == QUESTIONS else [],
     )
+
+
+def _find_judged(columns: Sequence[str]) -> str:
+    """Find the only column that has a second one with its known answers, as Appen writes them."""
+    folded = {fold(column) for column in columns}
+    judged = [column for column in columns if f"{fold(column)}gold" in folded]
+    return judged[0] if len(judged) == 1 and fold(judged[0]) else ""
+
+
+def _find_all(pattern: str, columns: Sequence[str], used: set[str]) -> list[str]:
+    bare = ((column, fold(column).removeprefix("question.")) for column in columns)
+    return [c for c, folded in bare if c and c not in used and re.fullmatch(pattern, folded)]
 
 
 def header_test(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
@@ -151,13 +176,16 @@ def _is_bare(columns: Sequence[str]) -> bool:
 def refuse_missing(plan: ColumnPlan, header: Sequence[str], name: str, line: int = 1) -> None:
     missing = plan.missing_fields()
     if not missing:
+        if plan.is_open:
+            raise Refused(f"{name}: {key_readings.describe_readings(plan.readings)}")
         return
     hint = suggest_other_kind(plan.kind, header)
     if hint:
         raise Refused(f"{name}: {hint}")
     required = ", ".join(field.name for field in FIELDS[plan.kind] if field.needed)
+    tool = f" ({plan.title})" if plan.title else ""
     raise Refused(
-        f"{name}, line {line}: there is no column “{missing[0].name}”. The file needs {required}; "
-        f"it has {', '.join(filter(None, header))}. If another row names "
-        "the columns, say which."
+        f"{name}{tool}, line {line}: there is no column “{missing[0].name}”. The file needs "
+        f"{required}; it has {', '.join(filter(None, header))}. If another row names the columns, "
+        "say which."
     )

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from selection.grading.keys import shorten_key
 from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
-from . import column_plan, gold_cells
+from . import column_plan, gold_cells, key_readings
 from .column_plan import ColumnPlan
 from .readers import Row, Table
+from .readers.json_lines import join_texts
 
 _TEXT_FORMULA = re.compile(r'="(.*)"', re.S)
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
@@ -115,7 +117,7 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
     if plan.questions:
         yield from _parse_survey_rows(table, plan)
         return
-    make, columns = _MAKERS[plan.kind], set(plan.fields.values())
+    make, columns = _MAKERS.get(plan.kind), set(plan.fields.values())
     places = {name: table.header.index(column) for name, column in plan.fields.items()}
     attributes = [(column.lower(), table.header.index(column)) for column in plan.attributes]
     attributes = [(name, place) for name, place in attributes if table.header[place] not in columns]
@@ -123,8 +125,9 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
     unless = table.header.index(plan.unless) if plan.unless else None
     rows = iter(table.rows if plan.headed else table.rows_with_header())
     if plan.kind == column_plan.QUESTIONS:
-        rows = iter(_arrange_choices(list(rows), table, plan))
-        places |= {"base": len(table.header), "choices": len(table.header) + 1}
+        arranged, readings = arrange_choices(list(rows), table.header, plan)
+        rows, plan = iter(arranged), replace(plan, readings=readings)
+        places |= {name: len(table.header) + i for i, name in enumerate(("context", "choices"))}
     for row in rows:
         yield from _take_faults(table)
         line, cells = row
@@ -136,10 +139,13 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
         further = {
             name: restore_defused(cells[place])
             for name, place in attributes
-            if cells[place] and cells[place] not in _WITHDRAWN
+            if cells[place] and cells[place] not in _WITHDRAWN and not _is_private(cells[place])
         }
         try:
-            yield row, make(line, fields, plan.fields, further)
+            if make:
+                yield row, make(line, fields, plan.fields, further)
+            else:
+                yield row, _parse_question(line, fields, plan)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
     yield from _take_faults(table)
@@ -152,26 +158,100 @@ def _take_faults(table: Table) -> Iterator[tuple[Row, BadRow]]:
         yield (line, []), BadRow(line, why)
 
 
-def _arrange_choices(rows: list[Row], table: Table, plan: ColumnPlan) -> list[Row]:
-    """Add two cells to the rows: how numbers count the choices, and the choices."""
-    column = plan.fields.get("choices")
-    answer = table.header.index(plan.fields["answer"])
-    places = [table.header.index(option) for option in plan.options]
-    choices = [
-        json.dumps([cells[place] for place in places if cells[place]])
-        if places
-        else cells[table.header.index(column)]
-        if column
-        else ""
-        for _, cells in rows
-    ]
-    pairs = zip((cells[answer] for _, cells in rows), choices, strict=True)
-    base = "" if (found := gold_cells.find_index_base(pairs)) is None else str(found)
-    return [(line, [*cells, base, c]) for (line, cells), c in zip(rows, choices, strict=True)]
+def _is_private(cell: str) -> bool:
+    """Tell if this is the address of a computer."""
+    try:
+        return ("." in cell or ":" in cell) and bool(ip_address(cell))
+    except ValueError:
+        return False
+
+
+def find_readings(table: Table, plan: ColumnPlan) -> key_readings.Options:
+    """Find how the answers of gold questions may name the choices; see ``key_readings``."""
+    rows = list(table.rows)
+    return {} if plan.missing_fields() else arrange_choices(rows, table.header, plan)[1]
+
+
+def arrange_choices(
+    rows: list[Row], header: Sequence[str], plan: ColumnPlan
+) -> tuple[list[Row], key_readings.Options]:
+    """Add the context and the choices to the rows, and find the readings of the answers."""
+    place = {column: i for i, column in enumerate(header) if column}
+    answer, named = place[plan.fields["answer"]], plan.fields.get("choices")
+    texts = [place[column] for column in _context_columns(rows, place, plan)]
+    arranged: list[Row] = []
+    for line, cells in rows:
+        choices = cells[place[named]] if named else ""
+        if plan.options:
+            options = {_label(column): cells[place[column]] for column in plan.options}
+            choices = json.dumps(options if any(options.values()) else {})
+        elif plan.wrong:
+            choices = _mix_choices(cells[answer], [cells[place[column]] for column in plan.wrong])
+        context = json.dumps([cells[i] for i in texts])
+        arranged.append((line, [*cells, context, choices]))
+    if plan.reading:
+        return arranged, {plan.reading: []}
+    keys = [_key_row(cells, place, plan) for _, cells in arranged]
+    return arranged, key_readings.find_readings([key for key in keys if key])
+
+
+def _label(column: str) -> str:
+    return re.sub(r"\W+$", "", column)[-1:]
+
+
+def _mix_choices(answer: str, wrong: Sequence[str]) -> str:
+    """Mix the correct answer with wrong ones, in an order that tells nothing."""
+    try:
+        parts = [gold_cells.read_accepted(answer)[0], *map(gold_cells.split_values, wrong)]
+    except Refused:
+        return ""
+    return json.dumps(sorted({text for part in parts for text in part}, key=str.casefold))
+
+
+def _context_columns(rows: list[Row], place: dict[str, int], plan: ColumnPlan) -> list[str]:
+    """List the columns of the prompt, in their order; also one with a question named as the id."""
+    question, prompt = plan.fields.get("question", ""), plan.fields["prompt"]
+    columns = {*plan.context, prompt}
+    if question and all(
+        _is_wordy([c[place[column]] for _, c in rows]) for column in (question, prompt)
+    ):
+        columns.add(question)
+    return sorted(columns, key=place.__getitem__) if len(columns) > 1 else []
+
+
+def _is_wordy(cells: Sequence[str]) -> bool:
+    """Tell if most cells are sentences rather than ids."""
+    return 2 * sum(cell.endswith("?") or len(cell.split()) > 3 for cell in cells) > len(cells)
+
+
+def _key_row(
+    cells: Sequence[str], place: dict[str, int], plan: ColumnPlan
+) -> key_readings.KeyRow | None:
+    """Read the answers and choices of a row; None if they cannot be read."""
+    try:
+        fields = {name: cells[place[column]] for name, column in plan.fields.items()}
+        if plan.only and _is_false(cells[place[plan.only]]):
+            return None
+        accepted = gold_cells.read_accepted(restore_defused(fields["answer"]))[0]
+        return _build_key_row(accepted, fields | {"choices": cells[-1]}, plan, None)
+    except Refused:
+        return None
+
+
+def _build_key_row(
+    accepted: Sequence[str], cells: Cells, plan: ColumnPlan, way: dict[str, Any] | None
+) -> key_readings.KeyRow:
+    slots, labels = gold_cells.read_slots(cells["choices"])
+    stated = gold_cells.split_values(cells.get("labels", ""))
+    kind = question_kinds.read_kind(cells.get("kind", ""))
+    grading = {kind: True} if way is None else way
+    return key_readings.KeyRow(
+        accepted, slots, stated or labels, bool(stated or (labels and not plan.options)), grading
+    )
 
 
 def _is_false(cell: str) -> bool:
-    return cell.casefold() in ("", "0", "false")
+    return cell.casefold() in ("", "0", "false", "reject", "ignore")  # the last two of Prodigy
 
 
 def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:
@@ -181,6 +261,7 @@ def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, An
     """
     worker_place = table.header.index(plan.fields["worker"])
     places = [(table.header.index(column), key) for column, key in plan.questions.items()]
+    ticked = {table.header.index(column): choice for column, choice in plan.ticks.items()}
     count = 0
     for row in islice(table.rows, plan.skipped, None):
         yield from _take_faults(table)
@@ -192,8 +273,11 @@ def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, An
             yield row, BadRow(line, str(refusal))
             continue
         answers = [
-            (question, restore_defused(cells[place])) for place, question in places if cells[place]
+            (question, restore_defused(cells[place]))
+            for place, question in places
+            if cells[place] and place not in ticked
         ]
+        answers += _join_ticks([(key, ticked[i], cells[i]) for i, key in places if i in ticked])
         count += len(answers)
         if count > MOST_ROWS:
             raise Refused(
@@ -203,6 +287,15 @@ def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, An
         for question, response in answers:
             yield row, AnswerRow(line, worker, question, response)
     yield from _take_faults(table)
+
+
+def _join_ticks(ticks: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Join the ticked choices of each question, (question, choice, cell), with | between them."""
+    joined: dict[str, list[str]] = {}
+    for question, choice, cell in ticks:
+        if not gold_cells.is_unticked(cell, choice):
+            joined.setdefault(question, []).append(choice)
+    return [(question, join_texts(choices)) for question, choices in joined.items()]
 
 
 def _parse_worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:
@@ -228,28 +321,43 @@ def read_email(text: str) -> str:
     return address
 
 
-def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
-    choices = gold_cells.split_values(cells["choices"])
-    accepted, shown = gold_cells.read_accepted(cells["answer"])
-    prompt = question_kinds.add_media(gold_cells.read_prompt(cells["prompt"]), cells)
-    if not prompt:
-        raise Refused(f"The column “{names['prompt']}” is empty: write a text for the worker.")
-    if not accepted:
-        raise Refused(
-            f"The column “{names['answer']}” is empty; a gold question needs a known answer."
-        )
+def _parse_question(line: int, cells: Cells, plan: ColumnPlan) -> QuestionRow:
+    names = plan.fields
+    choices = [text for text in gold_cells.read_slots(cells["choices"])[0] if text]
+    accepted, shown = _read_answer(cells["answer"], choices, names["answer"])
+    prompt = _read_prompt(cells, names["prompt"])
     _refuse_turning(prompt, *accepted, *choices)
     kind, tolerance, rule = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
     kind = kind or (shown if not choices and not rule else "")
     way = question_kinds.way_of(kind, tolerance, rule, choices)
-    labels = gold_cells.read_labels(cells.get("labels", ""), cells["choices"])
-    base = int(cells["base"]) if cells["base"] else None
-    accepted = gold_cells.choose_accepted(accepted, choices, labels, base, way)
+    key = _build_key_row(accepted, cells, plan, way)
+    accepted = key_readings.read_choices(key, list(plan.readings))
     for reason in question_kinds.find_question_faults(accepted, choices, way):
         raise Refused(reason)
-    named = cells if cells.get("question") else {"question": prompt}
-    key = parse_key(named, "question", {"question": names["prompt"], **names})
-    return QuestionRow(line, key, prompt, accepted, choices, way)
+    has_key = cells.get("question") and cells["question"] not in json.loads(cells["context"])
+    named = cells if has_key else {"question": prompt}
+    key_text = parse_key(named, "question", {"question": names["prompt"], **names})
+    return QuestionRow(line, key_text, prompt, accepted, choices, way)
+
+
+def _read_answer(cell: str, choices: Sequence[str], column: str) -> tuple[list[str], str]:
+    if cell and cell not in choices and gold_cells.is_missing(cell):
+        raise Refused(
+            f"“{cell}” stands for a missing value, and a gold question needs a known answer: if it "
+            f'is the answer, write ["{cell}"].'
+        )
+    accepted, shown = gold_cells.read_accepted(cell)
+    if not accepted:
+        raise Refused(f"The column “{column}” is empty; a gold question needs a known answer.")
+    return accepted, shown
+
+
+def _read_prompt(cells: Cells, column: str) -> str:
+    if not cells["prompt"]:
+        raise Refused(f"The column “{column}” is empty: write a text for the worker.")
+    texts = json.loads(cells["context"]) or [cells["prompt"]]
+    texts = [gold_cells.read_prompt(restore_defused(text)) for text in texts if text]
+    return question_kinds.add_media("\n\n".join(texts), cells)
 
 
 def _parse_known(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
@@ -272,7 +380,6 @@ def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
 
 _MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made | None]] = {
     column_plan.WORKERS: _parse_worker,
-    column_plan.QUESTIONS: _parse_question,
     column_plan.ANSWERS: _parse_answer,
     column_plan.GOLD: _parse_known,
     column_plan.KEYED: _parse_known_within,

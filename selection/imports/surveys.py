@@ -7,6 +7,7 @@ a number before it, or as the row of a grid in brackets), or to the one that a p
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from selection.errors import Refused
 from selection.grading import rules
@@ -19,28 +20,37 @@ TITLE = "a survey, with a row for each worker and a column for each question"
 # Possible names of questions in a header, with the question's key.
 Names = Mapping[str, str]
 
+
+class Tick(str):
+    """The key of a question of which a column ticks one choice."""
+
+    choice: str
+
+
 _NUMBERED = re.compile(r"(q(uestion)?\s*)?\d+\s*[.):-]\s*", re.I)
 _BEFORE = re.compile(r"(answer\.|output:)", re.I)
 _GRID = re.compile(r".*\[(.+)\]\s*", re.S)
+# A choice after its question: q1/gull, q1[gull], q1: gull, and REDCap's q1___2.
+_CHOICE_OF = re.compile(r"(.+?)\s*(?:___|[/\[({:.–-])\s*([^/\[({:]+?)\s*[\])}]?")
 # Markdown that a survey would not show: pictures and links except their text, emphasis, headings.
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"[*`#]+|(?<!\w)_+|_+(?!\w)")
 _WORKER = (
     ".*prolific(p?id|participant).*",
-    ".*(worker|participant|annotator|mturk)id.*",
+    ".*(worker|participant|annotator|mturk)(public|private)?id.*|recordid|surveyidentifier",
     "id|user|username|e?mail(address)?",
 )
 _IMPORT_ID = '{"ImportId":'
 
 
-def questions_of(target: Run | Watch) -> list[tuple[str, str]]:
-    """Return (key, prompt) of the questions that a file of answers may be about."""
+def questions_of(target: Run | Watch) -> list[tuple[str, str, list[str]]]:
+    """Return (key, prompt, choices) of the questions that a file of answers may be about."""
     if isinstance(target, Watch):
         questions = Question.objects.filter(question_set__watches=target)
     else:
         sets = {skill.question_set.pk for skill in target.skills}
         questions = Question.objects.filter(question_set__in=sets)
-    rows = questions.values_list("key", "prompt")
+    rows = questions.values_list("key", "prompt", "choices")
     return list(rows.order_by("question_set", "number"))
 
 
@@ -49,14 +59,17 @@ def names_of(target: object) -> dict[str, str]:
     return question_names(questions_of(target)) if isinstance(target, Run | Watch) else {}
 
 
-def question_names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Index the keys by possible name, as ``names_of``, for these (key, prompt)."""
+def question_names(questions: Iterable[Sequence[Any]]) -> dict[str, str]:
+    """Index the keys by possible name, as ``names_of``, for these (key, prompt[, choices])."""
     listed = list(questions)
     names: dict[str, str] = {}
-    for key, prompt in listed:
+    for key, prompt, *choices in listed:
         for name in {_plain_text(key), _plain_text(prompt)} - {""}:
             names[name] = key if names.get(name, key) == key else ""
-    return {name: key for name, key in names.items() if key} | {key: key for key, _ in listed}
+            for choice in choices[0] if choices and names[name] else ():
+                tick = names[f"{name}/{_plain_text(choice)}"] = Tick(key)
+                tick.choice = choice
+    return {name: key for name, key in names.items() if key} | {key: key for key, *_ in listed}
 
 
 def recognise_survey(
@@ -89,7 +102,27 @@ def plan_survey(
         [column if column != worker else "" for column in columns], names, subtitles
     )
     fields = {"worker": worker} if worker else {}
-    return ColumnPlan(ANSWERS, TITLE, fields, questions=questions, skipped=skipped)
+    ticks = {column: key.choice for column, key in questions.items() if isinstance(key, Tick)}
+    _refuse_codes(columns, questions, names)
+    return ColumnPlan(ANSWERS, TITLE, fields, questions=questions, skipped=skipped, ticks=ticks)
+
+
+def _refuse_codes(columns: Sequence[str], questions: Mapping[str, str], names: Names) -> None:
+    """Raise Refused for columns with ticks of a question that do not name its choices."""
+    coded: dict[str, list[str]] = {}
+    for column in columns:
+        part = None if column in questions else _CHOICE_OF.fullmatch(column)
+        key = names.get(_plain_text(part[1]), "") if part else ""
+        if key and any(isinstance(tick, Tick) and tick == key for tick in names.values()):
+            coded.setdefault(key, []).append(column)
+    key, listed = next(((k, c) for k, c in coded.items() if len(c) > 1), ("", []))
+    if key and key not in questions.values():
+        tool = " of REDCap: export labels instead of raw data" if "___" in listed[0] else ""
+        named = ", ".join(f"“{column}”" for column in listed[:3])
+        raise Refused(
+            f"The columns {named} seem to hold the ticks of “{key}” by codes{tool}. Name each by "
+            f"its choice, as in “{key}[choice]”, or write one column with | between the choices."
+        )
 
 
 def assign_columns(
@@ -107,14 +140,19 @@ def assign_columns(
     if plan.fields.get("worker") in {column for column, name in choices.items() if name}:
         raise Refused("The column with the worker's id has no answers.")
     questions = {column: key for column, key in plan.questions.items() if column not in choices}
+    ticks = {column: choice for column, choice in plan.ticks.items() if column in questions}
     for column, name in choices.items():
         key = key_of(name, names) if name else ""
-        if key in questions.values():
+        if key in questions.values() and not isinstance(key, Tick):
             raise Refused(f"Two columns would have the answers to “{key}”; leave one of them out.")
+        if isinstance(key, Tick):
+            ticks[column] = key.choice
         if key:
             questions[column] = key
     worker = {name: column for name, column in plan.fields.items() if name == "worker"}
-    return replace(plan, title=TITLE, fields=worker, questions=questions, remembered=False)
+    return replace(
+        plan, title=TITLE, fields=worker, questions=questions, ticks=ticks, remembered=False
+    )
 
 
 def key_of(name: str, names: Names) -> str:
@@ -135,9 +173,10 @@ def _match_columns(
     for place, column in enumerate(columns):
         candidates = [*_column_names(column), *_column_names(subtitles[place])]
         key = next((names[name] for name in candidates if name in names), "")
-        if column and key and key not in questions.values():
+        if column and key and (isinstance(key, Tick) or key not in questions.values()):
             questions[column] = key
-    return questions
+    whole = {key for key in questions.values() if not isinstance(key, Tick)}
+    return {c: key for c, key in questions.items() if not (isinstance(key, Tick) and key in whole)}
 
 
 def _column_names(column: str) -> Iterator[str]:
@@ -150,6 +189,8 @@ def _column_names(column: str) -> Iterator[str]:
         yield _plain_text(bare[numbered.end() :])
     if grid:
         yield _plain_text(grid[1])
+    if part := _CHOICE_OF.fullmatch(bare):
+        yield f"{_plain_text(part[1])}/{_plain_text(part[2])}"
 
 
 def _plain_text(text: str) -> str:

@@ -23,7 +23,7 @@ from selection.models.team_paths import team_of
 from selection.outbox.queues import WorkQueue
 from selection.watches import begin
 
-from . import commit, platforms, staging, surveys
+from . import commit, key_readings, platforms, row_parsers, staging, surveys
 from .column_plan import ColumnPlan, apply_column_choices
 from .readers import Row, Table, read_table
 from .validate_answers import refuse_ended
@@ -34,6 +34,7 @@ AT_ONCE = 0.7  # seconds that the request spends on staging
 A_TURN = 20.0  # seconds after which a task makes room for others
 KEPT = timedelta(days=1)  # between preview and import
 UNDOABLE = timedelta(days=7)
+DECIDED_BY = 2000  # rows
 HEAD = 10  # rows that are shown to choose columns
 
 State = Upload.State
@@ -84,7 +85,7 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
         header=table.header,
         what=table.what[:200],
         estimate=table.estimate * max(1, len(plan.questions)),
-        state=State.OPEN if plan.missing_fields() else State.READING,
+        state=State.OPEN if plan.is_open else State.READING,
         moved=db_clock.database_now(),
     )
     if at_once:
@@ -102,6 +103,7 @@ def name_columns(
     Raises Refused if it cannot be read in this way.
     """
     table = read_table(bytes(upload.content), upload.name, encoding, header=plan.header)
+    plan = _with_readings(plan, table)
     signature = platforms.columns_signature(table.header)
     lookup: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind}
     with transaction.atomic():
@@ -109,7 +111,7 @@ def name_columns(
         locked = Upload.objects.select_for_update().filter(pk=upload.pk)
         if not locked.exclude(state=State.TAKEN).exists():
             raise NotFound("This file was imported or discarded already.")
-        if not plan.missing_fields() and table.header == upload.header:
+        if not plan.is_open and table.header == upload.header:
             ColumnNames.objects.update_or_create(
                 **lookup, signature=signature, defaults={"plan": asdict(plan)}
             )
@@ -117,7 +119,7 @@ def name_columns(
         upload.plan, upload.encoding, upload.header = asdict(plan), encoding, table.header
         upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
         upload.position = upload.accepted_rows = upload.outside = upload.bad = upload.passed = 0
-        upload.state = State.OPEN if plan.missing_fields() else State.READING
+        upload.state = State.OPEN if plan.is_open else State.READING
         upload.save()
     if at_once:
         go_on(upload)
@@ -130,15 +132,18 @@ def choose_columns(
     encoding: str = "",
     headed: bool | None = None,
     at_once: bool = True,
+    reading: str | None = None,
 ) -> None:
     """Read the file again with these columns; the others keep their meaning. Raises Refused.
 
     pairs      (column, field), see ``apply_column_choices``
     questions  (column, question) of a survey
     headed     if the first row names the columns; None: as before
+    reading    how the answers name the choices, see ``key_readings``; None: as before
     """
     plan = apply_column_choices(ColumnPlan(**upload.plan), upload.header, pairs)
     plan.headed = plan.headed if headed is None else headed
+    plan.reading = plan.reading if reading is None else key_readings.find_name(reading)
     if questions:
         plan = assign_survey_columns(upload, plan, questions)
     name_columns(upload, plan, encoding, at_once)
@@ -159,7 +164,16 @@ def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> Colum
     remembered = _remembered_plan(team, kind, table.header, names)
     plan = remembered or _likeliest_plan(kind, table.header, names, first)
     plan.header = table.line if table.titled else 0
-    return plan
+    return _with_readings(plan, table)
+
+
+def _with_readings(plan: ColumnPlan, table: Table) -> ColumnPlan:
+    """Add what a person must choose about the answers of gold questions, by the first rows."""
+    if plan.kind != Upload.Kind.QUESTIONS:
+        return plan
+    first = replace(table, rows=islice(table.rows, DECIDED_BY))
+    readings = row_parsers.find_readings(first, replace(plan, reading=""))
+    return replace(plan, readings=readings if len(readings) > 1 else {})
 
 
 def _likeliest_plan(
@@ -180,7 +194,8 @@ def _remembered_plan(
     if remembered is None:
         return None
     plan = ColumnPlan(**remembered.plan)
-    used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only, plan.unless} - {""}
+    used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only, plan.unless}
+    used = (used | {*plan.options, *plan.wrong, *plan.context}) - {""}
     plan.remembered = True
     # Another run may have other questions under the same names.
     about_these = set(plan.questions.values()) <= set(names.values())
@@ -273,7 +288,7 @@ class FileHead:
     rows    the first ones as they are in the file
     line    line of the header
     survey  the plan for reading it as a survey, if it may be one
-    asked   (key, prompt) of each question that it may have the answers to
+    asked   (key, prompt, choices) of each question that it may have the answers to
     """
 
     header: list[str]
@@ -281,7 +296,7 @@ class FileHead:
     encoding: str
     line: int = 1
     survey: ColumnPlan | None = None
-    asked: Sequence[tuple[str, str]] = ()
+    asked: Sequence[Sequence[Any]] = ()
 
 
 def read_head(upload: Upload) -> FileHead:

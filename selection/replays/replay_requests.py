@@ -43,6 +43,7 @@ SMALL = 1_000_000  # bytes that are read in the request
 A_TURN = 5.0  # seconds after which a task makes room for others
 ENOUGH = 60.0  # seconds after which no further seed is begun
 FAULTS_KEPT = 200  # rows with an error that the page shows
+FACTS = ("left_out", "idle", "repeated", "bad", "unread")
 PICKED, LEAVE_OUT = "picked", "leave_out"  # in the column “columns”, beside the plans
 
 State = Replay.State
@@ -206,7 +207,7 @@ def _read_answers(replay: Replay, bounded: bool = True) -> AnswerRecord:
         keyed = read_keyed_answers(answers, key)
         refuse_open_choices(keyed, answers)
         record = records.record_of_files(keyed, replay.name, bounded)
-        facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated", "bad")}
+        facts = {name: getattr(keyed, name) for name in FACTS}
     elif replay.run:
         record = records.record_of_run(replay.run)
         facts = _model_facts(replay.run, replay.wanted.get("price"))

@@ -100,8 +100,8 @@ def _format_tokens(tokens: int | None) -> str:
     return "" if tokens is None else count_noun(tokens, "token")
 
 
-def _describe_left_out(facts: dict[str, int]) -> str:
-    """Describe the answers that do not count; empty if all do."""
+def _describe_left_out(facts: dict[str, Any]) -> str:
+    """Describe the answers that do not count and the columns not read; empty if all do."""
     parts = [
         f"{format_count(facts[name])} {words}"
         for name, words in (
@@ -117,4 +117,6 @@ def _describe_left_out(facts: dict[str, int]) -> str:
         if idle
         else ""
     )
-    return f"Answers left out: {'; '.join(parts)}.{more}" if parts else ""
+    text = f"Answers left out: {'; '.join(parts)}.{more}" if parts else ""
+    unread = facts.get("unread") or []
+    return f"{text} Columns not read: {', '.join(unread)}.".strip() if unread else text

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -13,12 +13,14 @@ from selection.admin import styled
 from selection.errors import Refused
 from selection.imports import surveys
 from selection.imports.column_plan import FIELDS, WORKERS, ColumnPlan, Field
+from selection.imports.key_readings import describe_example
 from selection.imports.readers import ENCODINGS
 from selection.imports.uploads import FileHead
 
 SURVEY = "survey"
 OTHER = "other-"  # before the place of a column that names no question
 CHOOSE = "Choose the column."
+_LISTS = ("options", "wrong", "context")  # of a plan
 
 Choices = list[tuple[str, Any]]
 
@@ -45,6 +47,8 @@ class ColumnForm(forms.Form):
         self.survey, self.questions_asked = head.survey, head.asked
         if head.survey:
             self._add_survey(head.survey)
+        if plan.readings:
+            self.fields["reading"] = self._reading_field(plan)
         if len(self.columns) == 1:
             self.fields["headed"] = forms.BooleanField(
                 label="The first line names the column",
@@ -73,6 +77,16 @@ class ColumnForm(forms.Form):
             error_messages={"required": CHOOSE},
         )
 
+    def _reading_field(self, plan: ColumnPlan) -> forms.ChoiceField:
+        answer = next(iter(plan.readings.values()))[0]
+        options = [(name, describe_example(name, pair)) for name, pair in plan.readings.items()]
+        return styled.ChoiceField(
+            label=f"The answer “{answer}” is",
+            choices=[("", "Choose one"), *options],
+            initial=plan.reading,
+            error_messages={"required": "Choose how the answers name the choices."},
+        )
+
     def _only_candidate(self, field: Field) -> str:
         free = self.unassigned_columns
         return free[0] if self.missing == [field] and len(free) == 1 else ""
@@ -88,10 +102,10 @@ class ColumnForm(forms.Form):
     @property
     def unassigned_columns(self) -> list[str]:
         """Columns without a meaning; attributes do not matter until all are assigned."""
-        used = {*self.assigned.values(), *self.saved.questions, self.saved.only, self.saved.unless}
-        if not self.missing:
-            used |= {*self.saved.attributes}
-        return [column for column in self.columns.values() if column not in used]
+        plan = replace(self.saved, fields=self.assigned)
+        if self.missing:
+            plan = replace(plan, attributes=[])
+        return plan.unread_columns(list(self.columns.values()))
 
     def chosen_header_row(self) -> int:
         """Find the row that the user names as header if it is a new one, else 0."""
@@ -143,7 +157,12 @@ class ColumnForm(forms.Form):
     def open_fields(self) -> list[BoundField]:
         """List the fields that need a column, with the shape of the rows if it is unclear."""
         missing = [field.name for field in self.missing]
-        return [self[name] for name in ["shape"] * self.may_be_survey + missing]
+        asked = ["reading"] if self.saved.is_open and "reading" in self.fields else []
+        return [self[name] for name in ["shape"] * self.may_be_survey + missing + asked]
+
+    @property
+    def is_open(self) -> bool:
+        return self.saved.is_open
 
     @property
     def may_be_survey(self) -> bool:
@@ -169,6 +188,9 @@ class ColumnForm(forms.Form):
             column = self.saved.fields.get(field.name)
             if column:
                 yield field.label, column if self.saved.headed else "the only column"
+        for label, columns in zip(("Choices", "Wrong choices", "Context"), _LISTS, strict=True):
+            if listed := getattr(self.saved, columns):
+                yield label, ", ".join(listed)
 
     def _add_encoding(self, encoding: str, head: FileHead) -> None:
         detected = ENCODINGS.get(head.encoding, head.encoding.upper())
@@ -227,16 +249,19 @@ class ColumnForm(forms.Form):
         if self.survey and cleaned["shape"] == SURVEY:
             return self._survey_plan(cleaned)
         attributes = [self.columns[place] for place in cleaned.get("attributes", [])]
-        return ColumnPlan(
-            self.saved.kind,
-            "" if self.saved.questions else self.saved.title,
-            fields,
-            [column for column in attributes if column not in fields.values()],
+        kept = {name: getattr(self.saved, name) for name in _LISTS} | {"attributes": attributes}
+        free = {name: [c for c in kept[name] if c not in fields.values()] for name in kept}
+        return replace(
+            self.saved,
+            title="" if self.saved.questions else self.saved.title,
+            fields=fields,
             headed=cleaned.get("headed", True),
-            only=self.saved.only,
-            unless=self.saved.unless,
-            repeats=self.saved.repeats,
-            header=self.saved.header,
+            questions={},
+            ticks={},
+            skipped=0,
+            remembered=False,
+            reading=cleaned.get("reading", ""),
+            **cast("dict[str, Any]", free),
         )
 
     def _survey_plan(self, cleaned: dict[str, Any]) -> ColumnPlan:

@@ -32,14 +32,18 @@ def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
     return styled.ChoiceField(label=label, choices=choices, initial=initial)
 
 
+LABELS = {"variant": "Filter or prompt", "reading": "Correct answers are written as"}
+
+
 def build_results_form(choices: Sequence[Choice]) -> forms.Form:
     form = forms.Form()
     for choice in choices:
         options = [
-            (o, "All tasks" if (choice.name, o) == ("task", ALL) else o) for o in choice.options
+            (o, "All tasks" if (choice.name, o) == ("task", ALL) else choice.words.get(o, o))
+            for o in choice.options
         ]
         empty = [] if choice.picked else [("", "Choose one")]
-        label = "Filter or prompt" if choice.name == "variant" else choice.name.capitalize()
+        label = LABELS.get(choice.name, choice.name.capitalize())
         form.fields[choice.name] = _choice_field(label, [*empty, *options], choice.picked)
     return form
 

@@ -8,12 +8,16 @@ Writes lines of JSON: the sheet's title, then [number, cells] of each row that i
 {"line": number, "refused": reason} in its place.
 """
 
+import html
 import io
 import json
+import re
 import resource
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
+from fractions import Fraction
 from typing import Any
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
@@ -35,11 +39,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    book = CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
+    raw = sys.stdin.buffer.read()
+    book = CalamineWorkbook.from_filelike(io.BytesIO(raw))
     for metadata in book.sheets_metadata:
         if metadata.typ != SheetTypeEnum.WorkSheet or metadata.visible != SheetVisibleEnum.Visible:
             continue
-        rows = _read_rows(book.get_sheet_by_name(metadata.name))
+        formats = _read_formats(raw, metadata.name)
+        rows = _read_rows(book.get_sheet_by_name(metadata.name), formats)
         first = next(rows, None)
         if first is not None:
             _write_line(metadata.name)
@@ -49,12 +55,18 @@ def main() -> None:
             return
 
 
-def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
+Formats = Mapping[int, Mapping[int, str]]  # codes of cells, by row and column, each from 1
+
+
+def _read_rows(sheet: CalamineSheet, formats: Formats) -> Iterator[Any]:
     if sheet.start is None:
         return
     for line, row in enumerate(sheet.iter_rows(), 1):
         try:
-            cells = _cells(row)
+            codes = formats.get(line)
+            cells = _cells(
+                row, {c - sheet.start[1]: code for c, code in codes.items()} if codes else {}
+            )
         except Inexact:
             yield {
                 "line": line,
@@ -66,34 +78,42 @@ def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
             yield line, cells
 
 
-def _cells(row: list[Any]) -> list[str]:
+def _cells(row: list[Any], formats: Mapping[int, str]) -> list[str]:
     while row and isinstance(row[-1], str) and not row[-1].strip():
         row.pop()
     cells: list[str] = []
     size = 0
-    for value in row[:MOST_COLUMNS]:
-        cells.append(value[:LONGEST_CELL] if isinstance(value, str) else _cell_text(value))
+    for column, value in enumerate(row[:MOST_COLUMNS], 1):
+        code = formats.get(column, "")
+        cells.append(value[:LONGEST_CELL] if isinstance(value, str) else _cell_text(value, code))
         size += len(cells[-1])
         if size > LONGEST_ROW:
             break
     return cells
 
 
-def _cell_text(value: Any) -> str:
-    """Write the value as a person would type it: 3 rather than 3.0, dates as 2026-11-22."""
+def _cell_text(value: Any, code: str) -> str:
+    """Write the value as a person would type it: 3 rather than 3.0, dates as 2026-11-22.
+
+    code  its format, if it changes what a number shows: 0.05 as 5%
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return _number(float(value))
+        return _shown_number(float(value), code) if code else _number(float(value))
     if isinstance(value, timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
-        return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+        return _without_seconds(f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}")
     if isinstance(value, datetime):
         moment = (value + timedelta(microseconds=500_000)).replace(microsecond=0)
         return str(moment if moment.time() != time.min else moment.date())
     if isinstance(value, time):
-        return value.replace(microsecond=0).isoformat()
+        return _without_seconds(value.replace(microsecond=0).isoformat())
     return str(value)
+
+
+def _without_seconds(text: str) -> str:
+    return text[:-3] if text.count(":") == 2 and text.endswith(":00") else text
 
 
 def _number(number: float) -> str:
@@ -103,6 +123,94 @@ def _number(number: float) -> str:
     if _EXACT <= abs(number) < _LONGEST_ID:
         raise Inexact
     return str(int(number)) if abs(number) < _EXACT else f"{number:.15g}"
+
+
+# -- formats of Excel that change what a number shows
+
+_ATTRIBUTES = re.compile(r"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
+_CELL = re.compile(r"<c ([^>]*)>")
+_BUILT_IN = {9: "0%", 10: "0.00%", 12: "# ?/?", 13: "# ??/??"}
+_LITERAL = re.compile(r'\[\$([^\]-]*)[^\]]*\]|"([^"]*)"|([€$£¥₹₽₩₺%])')
+_SHOWN = re.compile(r'[%€$£¥₹₽₩₺]|\?/\?|[0-9#?]\s*\\?\s*"|^0{2,}$|\[\$[^\]-]')
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {name: a or b for name, a, b in _ATTRIBUTES.findall(tag)}
+
+
+def _read_formats(raw: bytes, title: str) -> Formats:
+    """Read the formats of the cells that show something else than their number."""
+    if not raw.startswith(b"PK"):
+        return {}
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        try:
+            codes = _read_codes(archive.read("xl/styles.xml").decode("utf-8", "replace"))
+            sheet = (
+                archive.read(_find_sheet(archive, title)).decode("utf-8", "replace")
+                if codes
+                else ""
+            )
+        except (KeyError, StopIteration):  # OpenDocument has no such parts
+            return {}
+    formats: dict[int, dict[int, str]] = {}
+    for cell in _CELL.finditer(sheet):
+        attributes = _attributes(cell[1])
+        place = re.fullmatch(r"([A-Z]{1,3})(\d{1,7})", attributes.get("r", ""))
+        code = codes.get(attributes.get("s", ""))
+        if place and code:
+            formats.setdefault(int(place[2]), {})[_column_number(place[1])] = code
+    return formats
+
+
+def _read_codes(styles: str) -> dict[str, str]:
+    """Read, by number of a cell's style, the codes of the formats that matter."""
+    own = [_attributes(tag) for tag in re.findall(r"<numFmt ([^>]*)>", styles)]
+    codes = _BUILT_IN | {int(f["numFmtId"]): html.unescape(f["formatCode"]) for f in own}
+    cells = re.search(r"<cellXfs\b(.*?)</cellXfs>", styles, re.S)
+    tags = re.findall(r"<xf ([^>]*)>", cells[1]) if cells else []
+    ids = [int(_attributes(tag).get("numFmtId", 0)) for tag in tags]
+    used = {str(i): codes.get(number, "").split(";")[0] for i, number in enumerate(ids)}
+    return {style: code for style, code in used.items() if _SHOWN.search(code)}
+
+
+def _find_sheet(archive: zipfile.ZipFile, title: str) -> str:
+    book, links = (
+        archive.read(f"xl/{name}").decode("utf-8", "replace")
+        for name in ("workbook.xml", "_rels/workbook.xml.rels")
+    )
+    sheets = [_attributes(tag) for tag in re.findall(r"<sheet ([^>]*)>", book)]
+    link = next(s["r:id"] for s in sheets if html.unescape(s["name"]) == title)
+    parts = [_attributes(tag) for tag in re.findall(r"<Relationship ([^>]*)>", links)]
+    target = next(part["Target"] for part in parts if part["Id"] == link)
+    return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _column_number(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number
+
+
+def _shown_number(number: float, code: str) -> str:
+    """Write the number with its percent sign, currency or unit, its leading zeros, or as 1/2."""
+    if re.fullmatch("0{2,}", code) and number.is_integer() and abs(number) < _EXACT:
+        return str(int(number)).zfill(len(code))
+    if "?/?" in code:
+        part = Fraction(number).limit_denominator(99)
+        whole, rest = divmod(part, 1)
+        if not rest or abs(float(part) - number) > 1e-9:
+            return _number(number)
+        return f"{whole} {rest}".removeprefix("0 ")
+    literals = [a or b or c for a, b, c in _LITERAL.findall(code)]
+    if "%" in literals:
+        return f"{100 * number:.12g}%"
+    digits = re.search(r"0\.(0+)", code)
+    shown = f"{number:.{len(digits[1])}f}" if digits else _number(number)
+    exact = abs(float(shown) - number) < 1e-9
+    return " ".join(
+        [shown if exact else _number(number), *(t.strip() for t in literals if t.strip())]
+    )
 
 
 def _write_line(value: Any) -> None:

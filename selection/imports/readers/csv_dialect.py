@@ -15,10 +15,11 @@ from .limits import Fault, Line, too_long
 
 # The usual delimiters, the likeliest first; then those tried if none of these occurs.
 _USUAL, _RARE = ",;\t|", ":^~#!$&*/"
-_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_NAMES = {" ": "spaces", ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE = 64 * 1024
 _SAMPLED_ROWS = 100
 _DECLARED = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's own first line
+_SPACED_QUOTES = re.compile(r'"[^"\n]*"(?: "[^"\n]*")+ *\r?\n')  # R's write.table
 HALF = 0.5
 _NOWHERE = "\x1f"  # between the cells of a list, which has one a line
 _TOO_LONG, _AT_END = "field larger than field limit", "unexpected end of data"
@@ -64,6 +65,8 @@ def _is_spaced(text: str, delimiter: str) -> bool:
 
 
 def _guess_dialect(text: str, encoding: str) -> Dialect:
+    if _SPACED_QUOTES.match(text):
+        return Dialect(encoding, " ")
     declared = _DECLARED.match(text)
     if declared:
         return Dialect(encoding, declared[1], declared.end())
@@ -140,7 +143,8 @@ def read_lines(raw: bytes, dialect: Dialect, name: str) -> Iterator[Line]:
                 raise Refused(
                     f"{name}, line {line}: {error}; check the quotation marks."
                 ) from error
-            yield line, Fault(f"{str(error).capitalize()}: check the quotation marks.")
+            reason = str(error).capitalize().replace(repr(_NOWHERE), "the end of the line")
+            yield line, Fault(f"{reason}: check the quotation marks.")
         else:
             if cells is None:
                 return

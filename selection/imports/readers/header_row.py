@@ -18,7 +18,7 @@ def find_header(lines: Iterator[Row], fits: Fits) -> tuple[bool, Row, Iterator[R
     The header is the first row that ``fits``; else the likeliest, which is the first that is not a
     title.
     """
-    first_rows, rest = _split_first_rows(lines)
+    first_rows, rest = split_first_rows(lines)
     if not first_rows:
         return False, (0, []), rest
     place = _header_position([[cell.strip() for cell in cells] for _, cells in first_rows], fits)
@@ -36,7 +36,7 @@ def use_header(lines: Iterator[Row], row: int, name: str) -> tuple[bool, Row, It
     raise Refused(f"{name} has nothing in row {row}, where the names of its columns should be.")
 
 
-def _split_first_rows(lines: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
+def split_first_rows(lines: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
     first_rows: list[Row] = []
     try:
         first_rows.extend(islice(lines, 1))

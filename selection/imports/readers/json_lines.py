@@ -21,6 +21,8 @@ _HEADER_FROM = 1000
 _DEEPEST = 4
 _VALUES = ("choices", "text", "number", "rating", "taxonomy", "datetime", "selected")
 _REGIONS = {"start", "end", "x", "y", "points", "rle", "labels", "ranges"}
+# Fields of a table by rows, as pandas and Weights & Biases write it.
+_SPLIT = {"columns", "data", "index", "ncols", "nrows", "column_types", "_type"}
 _SPACE = re.compile(r"[\s,]*")
 _OBJECT = re.compile(r"\n\{")
 # Numbers stay as they are written: as an id, 1.50 differs from 1.5.
@@ -84,7 +86,7 @@ def split_columns(value: Any) -> Iterator[Any]:
     if not isinstance(value, dict):
         yield value
         return
-    if {"columns", "data"} <= set(value) <= {"columns", "data", "index"}:
+    if {"columns", "data"} <= set(value) <= _SPLIT:
         yield from (dict(zip(value["columns"], row, strict=False)) for row in value["data"])
     elif set(value) <= {"data", "schema"} and isinstance(value.get("data"), list):
         yield from value["data"]
@@ -157,7 +159,7 @@ def _cell_text(value: Any) -> str:
 
 def join_texts(texts: Sequence[str]) -> str:
     """Join several values in one cell: with bars, or as a list in JSON if one has a bar."""
-    barred = any("|" in text for text in texts)
+    barred = any("|" in text or not text for text in texts)
     return json.dumps(texts, ensure_ascii=False) if barred else " | ".join(texts)
 
 

@@ -182,6 +182,27 @@ def _langfuse_metrics(row: Object) -> Metrics:
     return None if value == "" else {row["name"]: value}
 
 
+# -- DeepEval and LangSmith
+
+
+def _deepeval_records(value: Object, _: Object) -> Iterator[Object]:
+    shared = {"model": find_value(value, "model", "hyperparameters.model", "identifier")}
+    yield from ({**shared, **case} for case in value["testCases"])
+
+
+def _deepeval_metrics(case: Object) -> Metrics:
+    metrics = {m.get("name"): m.get("score") for m in case.get("metricsData") or []}
+    scores = {name: score for name, score in metrics.items() if score is not None}
+    return {"success": case["success"], **scores} if "success" in case else scores
+
+
+def _langsmith_metrics(run: Object) -> Metrics:
+    nested = run.get("feedback")
+    scores = {f"feedback.{n}": v for n, v in (nested if isinstance(nested, dict) else {}).items()}
+    scores |= {n: v for n, v in run.items() if n.startswith("feedback.")}
+    return {name: score for name, score in scores.items() if score not in (None, "")}
+
+
 def _signs(*groups: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(group.split()) for group in groups)
 
@@ -268,6 +289,35 @@ FORMATS = (
         model=("datasetRunName",),
         item=("datasetItemId",),
         task=(),
+    ),
+    Format(
+        "DeepEval",
+        _signs("testCases"),
+        _deepeval_metrics,
+        item=("name", "input"),
+        task=(),
+        known=("success",),
+        records=_deepeval_records,
+    ),
+    Format(
+        "LangSmith",
+        _signs("example_id execution_time"),
+        _langsmith_metrics,
+        model=("model", "experiment", "experiment_name", "session_name", "outputs.model"),
+        item=("example_id",),
+        task=(),
+    ),
+    Format(
+        "Weights & Biases",
+        _signs("Name State Runtime", "_wandb", "_runtime _step"),
+        refusal="has the means of each run only: export a wandb.Table with the columns model, "
+        "question and score",
+    ),
+    Format(
+        "Gorilla (BFCL)",
+        _signs("accuracy correct_count total_count"),
+        refusal="lists wrong answers only: write a table with the columns model, question and "
+        "score, for all questions",
     ),
     Format(
         "an arena",

@@ -37,11 +37,13 @@ class Choice:
 
     name    metric, variant or task
     picked  the option that is read
+    words   of an option, if its name does not tell enough
     """
 
     name: str
     options: list[str]
     picked: str
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -150,9 +152,9 @@ def _read_record(form: Format, line: int, record: Any, memory: dict[str, Any]) -
     )
     if not model:
         raise Refused(
-            f"There is no “{form.model[0]}”; every object needs one, and “model” has to be added "
-            "when the files of several models are joined. Or upload the program's folder as a zip "
-            "file, or name it in the command."
+            f"{form.title}: there is no “{form.model[0]}”; every object needs one, and “model” has "
+            "to be added when the files of several models are joined. Or upload the program's "
+            "folder as a zip file, or name it in the command."
         )
     if not item:
         raise Refused(f"There is no text in “{form.item[0]}”.")

@@ -31,6 +31,8 @@ _OTHERS = {
     b"{\\rtf": "a document in RTF; save the table as CSV",
 }
 _PARQUET = b"PAR1"
+# Names that pandas and R give to a column without one.
+_NO_NAME = re.compile(r"^(Unnamed: ?\d+(_level_\d+)?|\.\.\.\d+)$")
 _PAGES = (b"<!doctype", b"<html", b"<table", b"<?xml")
 
 
@@ -47,6 +49,7 @@ class Table:
     estimate  approximate number of rows
     faults    (line, reason) of the lines that cannot be read, as far as ``rows`` was read
     choices   between several results of a model for a question
+    unread    columns of the file that are not read as results
     """
 
     name: str
@@ -59,6 +62,7 @@ class Table:
     titled: bool = False
     faults: Faults = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
     def hold_results(
         self,
@@ -120,7 +124,8 @@ def read_table(
         raise Refused(f"{name} is empty; its first line must name the columns.")
     if faults and faults[0][0] < line:  # it may be the header
         raise Refused(f"{name}, line {faults[0][0]}: {faults[0][1]}")
-    columns = [cell.strip() for cell in cells]
+    columns = [_NO_NAME.sub("", cell.strip()) for cell in cells]
+    columns, rest = _name_row_numbers(columns, rest)
     _refuse_twice(columns, line, name)
     rows = _pad_rows(rest, len(columns), faults)
     if is_split(columns):
@@ -131,6 +136,15 @@ def read_table(
         objects = ((line, dict(zip(columns, cells, strict=True)), name) for line, cells in rows)
         return table.hold_results(form, objects, between, picked, most_rows)
     return table
+
+
+def _name_row_numbers(columns: list[str], rows: Iterator[Row]) -> tuple[list[str], Iterator[Row]]:
+    """Add a column without a name if each row begins with a number or name, as R writes them."""
+    first, rest = header_row.split_first_rows(rows)
+    wider = first and all(len(cells) == len(columns) + 1 and cells[-1] for _, cells in first)
+    named = wider and len({cells[0] for _, cells in first}) == len(first) and all(columns)
+    numbered = named and (len(first) > 1 or first[0][1][0].strip('"').isdigit())
+    return (["", *columns] if numbered else columns), chain(first, rest)
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:

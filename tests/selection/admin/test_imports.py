@@ -290,6 +290,34 @@ def test_only_the_unrecognised_column_is_asked_for_with_a_suggestion(requester):
     assert column_line(again)[1].startswith("Worker ID ← Wer, Question ← Frage")
 
 
+UNCLEAR = "question,choices,answer,level\nA bird?,yes|no,1,easy\nA dog?,yes|no,0,easy\n"
+
+
+def test_two_readings_of_the_answers_are_asked_about_with_an_example(requester):
+    question_set = make_questions(0)
+    page = upload(requester, admin_url("questionset_import", question_set.pk), UNCLEAR)
+    asked, line = column_line(page)
+    assert "The answers can be read in more than one way." in text_of(page)
+    assert "1 for yes, 0 for no: “1” is “yes”" in asked
+    assert "left out: level" in line
+    chosen = {"columns": "1", "prompt": "0", "choices": "1", "answer": "2", "question": "0"}
+    page = requester.post(page.request["PATH_INFO"], chosen | {"reading": "1 is yes"}, follow=True)
+    confirm(requester, page)
+    assert question_set.questions.get(key="A bird?").accepted == ["yes"]
+
+
+def test_choices_in_columns_stay_when_another_column_changes(requester):
+    question_set = make_questions(0)
+    text = "Chiffre,question,A,B,answer\nq7,Which?,gull,bat,B\n"
+    page = upload(requester, admin_url("questionset_import", question_set.pk), text)
+    assert "Choices ← A, B" in column_line(page)[1]
+    chosen = {"columns": "1", "question": "0", "prompt": "1", "answer": "4"}
+    page = requester.post(page.request["PATH_INFO"], chosen, follow=True)
+    confirm(requester, page)
+    question = question_set.questions.get(key="q7")
+    assert (question.accepted, question.choices) == (["bat"], ["gull", "bat"])
+
+
 def test_the_help_is_a_list(requester):
     page = requester.get(admin_url("questionset_import", make_questions(0).pk)).content.decode()
     assert "<li>tolerance, for numbers: 0.01 or 5%.</li>" in page

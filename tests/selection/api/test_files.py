@@ -150,3 +150,18 @@ def test_a_long_file_is_followed_and_put_aside(manager, monkeypatch):
     assert manager.post(f"{at}/undo").status_code == 409
     assert manager.delete(at).status_code == 204
     assert manager.get(at).status_code == manager.get(f"files/{uuid4()}").status_code == 404
+
+
+def test_a_file_with_two_readings_is_refused_until_one_is_named(manager):
+    question_set = make_questions(0)
+    raw = "question,choices,answer,level\nA bird?,yes|no,1,easy\nA dog?,yes|no,0,easy\n"
+    file = send(manager, f"question-sets/{question_set.pk}", raw).json()
+    assert (file["state"], file["columns"]["level"]) == ("open", "")
+    assert file["readings"] == {"numbers from 0": ["1", "no"], "1 is yes": ["1", "yes"]}
+    assert "“no” (numbers from 0), or “yes” (1 is yes): choose the “reading”" in file["error"]
+    wrong = manager.patch(f"files/{file['id']}", {"reading": "roman"})
+    assert wrong.json()["error"].startswith("“roman” is no reading of answers: there are text,")
+    file = manager.patch(f"files/{file['id']}", {"reading": "1 is yes"}).json()
+    assert (file["state"], file["reading"]) == ("ready", "1 is yes")
+    manager.post(f"files/{file['id']}/take")
+    assert question_set.questions.get(key="A bird?").accepted == ["yes"]

@@ -15,6 +15,7 @@ from selection.imports.readers import workbooks
 from .readers.files import said
 
 CAPITALS = ["Rome", "Paris"]
+FILLED = ["x", "z", "w"]
 MMLU = [{"question": "Q?", "choices": CAPITALS, "answer": answer} for answer in (1, 0)]
 ARC = {"text": CAPITALS, "label": ["A", "B"]}
 STEM = {
@@ -39,6 +40,27 @@ GOLD = {
         [],
     ),
     "OpenAI Evals": (json.dumps({"input": MESSAGES, "ideal": ["Paris"]}), []),
+    "an object of options": (
+        json.dumps([{"question": "Q?", "options": {"A": "Rome", "B": "Paris"}, "answer": "B"}]),
+        CAPITALS,
+    ),
+    "an object in a cell": (
+        'question;Optionen;Antwort\nQ?;"{""A"": ""Rome"", ""B"": ""Paris""}";(B)\n',
+        CAPITALS,
+    ),
+    "ARC as pandas writes it": (
+        "question,choices,answer\nQ?,\"{'text': ['Rome', 'Paris'], 'label': ['A', 'B']}\",B\n",
+        CAPITALS,
+    ),
+    "wrong answers": (
+        json.dumps({"question": "Q?", "correct_answer": "Paris", "incorrect_answers": ["Rome"]}),
+        ["Paris", "Rome"],
+    ),
+    "distractors": ("question,distractor1,correct_answer\nQ?,Rome,Paris\n", ["Paris", "Rome"]),
+    "falsche Antworten": (
+        "Frage;falsche Antworten;richtige Antwort\nQ?;Rome;Paris\n",
+        ["Paris", "Rome"],
+    ),
     "other case": ("question,choices,answer\nQ?,Rome|Paris,PARIS\n", CAPITALS),
     "list of Python": ("question,choices,answer\nQ?,\"['Rome', 'Paris']\",1\n", None),
 }
@@ -49,9 +71,154 @@ def test_gold_files_of_each_form_are_read(name):
     raw, choices = GOLD[name]
     row = said("questions", raw)[1][0]
     if choices is None:  # 1 may be the first or the second
-        assert "may be the choice “Rome” or, counted from 0, “Paris”" in row.why
+        assert "may be “Paris” (numbers from 0), or “Rome” (numbers from 1)" in row.why
         return
     assert (row.prompt, row.accepted, row.choices) == ("Q?", ["Paris"], choices)
+
+
+@pytest.mark.parametrize(
+    ("raw", "accepted"),
+    [
+        ("question,A,B,C,D,answer\nQ?,x,,z,w,C\n", ["z"]),
+        (json.dumps({"question": "Q?", "choices": ["x", "", "z"], "answer": "C"}), ["z"]),
+        ("question,option1,option2,option3,answer\nQ?,x,,z,3\n", ["z"]),
+        (
+            json.dumps(
+                {"question": "Q?", "options": {"A": "x", "B": None, "C": "z"}, "answer": "c"}
+            ),
+            ["z"],
+        ),
+    ],
+)
+def test_an_absent_option_shifts_no_letter(raw, accepted):
+    assert said("questions", raw)[1][0].accepted == accepted
+
+
+def items(*rows):
+    return "\n".join(
+        json.dumps({"question": f"Q{i}?", "choices": choices, "answer": answer})
+        for i, (choices, answer) in enumerate(rows)
+    )
+
+
+NUMBERS, LETTERS = ["8", "2", "24", "120"], ["a", "b", "c", "d"]
+LABELLED = {"text": ["2", "3", "4", "1"], "label": ["1", "2", "3", "4"]}
+READ = {
+    "numbers from 0 for the whole column": (
+        items((NUMBERS, 2), (LETTERS, 0), (LETTERS, 3)),
+        [["24"], ["a"], ["d"]],
+    ),
+    "numbers from 1 for the whole column": (
+        items((NUMBERS, 2), (LETTERS, 1), (LETTERS, 4)),
+        [["2"], ["a"], ["d"]],
+    ),
+    "texts of one list of choices": (items((NUMBERS, "2"), (NUMBERS, "8")), [["2"], ["8"]]),
+    "labels that the file states": (
+        json.dumps({"question": "Q?", "choices": LABELLED, "answerKey": "2"}),
+        [["3"]],
+    ),
+    "letters although one is a choice": (
+        items((["B", "A", "AB", "0"], "A"), (LETTERS, "C"), (["x", "y"], "B")),
+        [["B"], ["c"], ["y"]],
+    ),
+    "1 is true": (
+        "question,choices,answer\nQ1?,false|true,1\nQ2?,false|true,0\n",
+        [["true"], ["false"]],
+    ),
+    "several letters": ("question,A,B,C,kind,answer\nQ?,x,y,z,multiple,AC\n", [["x", "z"]]),
+    "several numbers": ('question,choices,kind,answer\nQ?,x|y|z,multiple,"1, 3"\n', [["x", "z"]]),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_answers_name_choices_in_one_way_for_the_column(name):
+    raw, accepted = READ[name]
+    assert [row.accepted for row in said("questions", raw)[1]] == accepted
+
+
+UNCLEAR = {
+    "yes is 1 or the first": (
+        "question,choices,answer\nQ1?,yes|no,1\nQ2?,yes|no,0\n",
+        "“no”",
+        "“yes”",
+    ),
+    "ja is 1 or the first": (
+        "Frage;Auswahl;Antwort\nQ1?;ja|nein;1\nQ2?;ja|nein;0\n",
+        "“nein”",
+        "“ja”",
+    ),
+    "evet is 1 or the first": (
+        "question,choices,answer\nQ1?,evet|hayır,1\nQ2?,evet|hayır,0\n",
+        "“hayır”",
+        "“evet”",
+    ),
+    "from 0 or from 1": (items((LETTERS, 2), (["x", "y", "z"], 1)), "“c”", "“b”"),
+    "text or number": (items((["2", "4", "1"], "2"), (["1", "3", "2"], "1")), "“2”", "“4”"),
+}
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_answers_with_two_readings_are_refused_with_an_example_of_each(name):
+    raw, *examples = UNCLEAR[name]
+    row = said("questions", raw)[1][0]
+    assert all(example in row.why for example in examples)
+    assert "choose the “reading”" in row.why
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "#N/A",
+        "#REF!",
+        "#DIV/0!",
+        "#NV",
+        "#BEZUG!",
+        "#¡REF!",
+        "NaN",
+        "NULL",
+        "NA",
+        "<NA>",
+        "n/a",
+        "-",
+    ],
+)
+def test_a_mark_of_a_missing_value_is_no_known_answer(mark):
+    rows = said("questions", f"question,prompt,answer\nq1,River?,{mark}\nq2,Bird?,gull\n")[1]
+    assert "stands for a missing value" in rows[0].why
+    assert rows[1].accepted == ["gull"]
+    raw = f"question,prompt,choices,answer\nq1,River?,{mark}|b,{mark}\n"
+    assert said("questions", raw)[1][0].accepted == [mark]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        [[0, 4, "PER"]],
+        [{"start": 0, "end": 4, "labels": ["PER"]}],
+        [{"start_offset": 0, "end_offset": 4}],
+    ],
+)
+def test_marked_parts_of_a_text_are_no_known_answer(label):
+    (row,) = said("questions", json.dumps({"id": 2, "text": "Anna saw Ben", "label": label}))[1]
+    assert "marked parts of a text (spans" in row.why
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "instruction,input,output\nTranslate.,dog,Hund\n",
+        json.dumps({"instruction": "Translate.", "input": "dog", "output": "Hund"}),
+        "id;Frage;Kontext;Antwort\n1;Translate.;dog;Hund\n",
+        "id,question,passage,answer\n1,Translate.,dog,Hund\n",
+        "id;pregunta;contexto;respuesta\n1;Translate.;dog;Hund\n",
+        "id,enonce,contexte,reponse\n1,Translate.,dog,Hund\n",
+        "question,text,answer\nWhich dog is it?,It is a big dog.,Hund\n",
+    ],
+)
+def test_text_beside_the_prompt_is_shown(raw):
+    (row,) = said("questions", raw)[1]
+    assert "dog" in row.prompt
+    assert "\n\n" in row.prompt
 
 
 def test_a_solution_of_gsm8k_ends_in_its_number():
@@ -100,6 +267,9 @@ TICKS = ["Yes, always", "Rarely", "Never"]
         ("rarely;never;", "rarely | never"),
         ('{"choices": ["Rarely", "Never"]}', "Rarely | Never"),
         ("Sometimes, Never", "Sometimes, Never"),
+        ("Yes, always\nNever", "Yes, always | Never"),
+        ("Rarely / Never", "Rarely | Never"),
+        ("Rarely Never", "Rarely | Never"),
     ],
 )
 def test_ticks_of_forms_are_joined(response, fitted):

@@ -238,3 +238,170 @@ def test_scores_are_read_with_words_of_other_languages_and_an_index(text):
 
 def test_matrix_without_a_first_name_needs_the_meaning_of_its_rows():
     assert "the first column has no name" in refusal(csv(",q1,q2\nann,1,0\nbob,0,1\n"), None)
+
+
+# -- what belongs to no answer
+
+
+@pytest.mark.parametrize(
+    "mark", ["NaN", "nan", "#N/A", "<NA>", "NA", "null", "n/a", "-", "#NV", "k. A."]
+)
+def test_a_mark_of_a_missing_answer_is_not_wrong(mark):
+    text = f"worker;Aufgabe;Antwort\nann;q1;{mark}\nann;q2;no\n"
+    assert refusal(csv(text)) == f"answers.csv, line 2: “{mark}” stands for a missing answer."
+    left = read_keyed_answers(File("a.csv", text.encode(), leave_out=True), KEY)
+    assert left.rows == [("ann", "q2", 1)]
+    known = File("key.csv", f"task,label\nq1,{mark}\n".encode())
+    assert rows(csv(f"worker,task,label\nann,q1,{mark}\n"), known) == [("ann", "q1", True)]
+
+
+SCORES = [("m1", "q1", 1.0), ("m1", "q2", 0.0), ("m2", "q2", 1.0)]
+MATRICES = [
+    "model,q1,q2,mean\nm1,1,0,0.5\nm2,NA,1,1\n",
+    "Modell;q1;q2;Durchschnitt\nm1;1;0;0.5\nm2;;1;1\nGesamt;1;0.5;0.7\n",
+    "Unnamed: 0,model,q1,q2\n0,m1,1,0\n1,m2,NaN,1\n",
+    "index\tmodel\tq1\tq2\trank\n0\tm1\t1\t0\t2\n1\tm2\t-\t1\t1\n",
+    "question,m1,m2,moyenne\nq1,1,,1\nq2,0,1,0.5\nAverage,0.5,1,0.7\n",
+    "...1,model,q1,q2\n1,m1,1,0\n2,m2,#N/A,1\n",
+]
+
+
+@pytest.mark.parametrize("text", MATRICES)
+def test_means_and_running_numbers_are_no_questions(text):
+    assert sorted(read_keyed_answers(csv(text), None).rows) == SCORES
+
+
+def test_columns_that_were_not_read_are_named():
+    keyed = read_keyed_answers(csv(MATRICES[3]), None)
+    assert keyed.unread == ["index", "rank"]
+    answers = csv("worker,task,label,seconds\nann,q1,yes,3\n")
+    key = File("key.csv", b"task,label,hint\nq1,yes,x\n")
+    assert read_keyed_answers(answers, key).unread == ["seconds", "hint"]
+
+
+def test_a_score_beside_the_key_is_asked_about():
+    text = (
+        "model,question,answer,ground_truth,answer_correctness\n"
+        'm1,q1,"Paris, in France",Paris,0.9\nm1,q2,Rome,Rome,1\n'
+    )
+    columns = find_open_columns(csv(text), None)
+    assert [c.options for c in columns.choices] == [["answer_correctness", "answer = ground_truth"]]
+    picked = {"metric": "answer_correctness"}
+    file = File("a.csv", text.encode(), picked=picked)
+    assert read_keyed_answers(file, None).grades == [0.9, 1.0]
+
+
+TICKED = (
+    "question,prompt,answer,choices,kind\nq1,Which?,gull|owl,gull|bat|owl,multiple\n"
+    "q2,Is 2?,no,yes|no,\n"
+)
+BOXES = [
+    "worker,q1/gull,q1/bat,q1/owl,q2\nann,1,0,1,no\n",
+    "worker;q1[gull];q1[bat];q1[owl];q2\nann;Ja;Nein;Ja;no\n",
+    "record_id,q1___gull,q1___bat,q1___owl,q2\nann,1,0,1,no\n",
+    "worker,Which? [gull],Which? [bat],Which? [owl],q2\nann,x,,x,no\n",
+    "worker,q1: gull,q1: bat,q1: owl,q2\nann,gull,,owl,no\n",
+    "worker,q1 (gull),q1 (bat),q1 (owl),q2\nann,evet,hayır,evet,no\n",
+    'worker,q1,q2\nann,"gull\nowl",no\n',
+]
+
+
+@pytest.mark.parametrize("text", BOXES)
+def test_a_column_for_each_ticked_choice_is_one_answer(text):
+    keyed = read_keyed_answers(csv(text), File("key.csv", TICKED.encode()))
+    assert sorted(keyed.rows) == [("ann", "q1", 1), ("ann", "q2", 1)]
+
+
+@pytest.mark.parametrize("codes", ["q1[SQ001],q1[SQ002]", "q1___1,q1___2", "q1/a,q1/b"])
+def test_ticks_by_code_are_refused(codes):
+    sentence = refusal(csv(f"worker,{codes},q2\nann,1,0,no\n"), File("key.csv", TICKED.encode()))
+    assert "seem to hold the ticks of “q1” by codes" in sentence
+    assert ("REDCap" in sentence) == ("___" in codes)
+
+
+@pytest.mark.parametrize("mark", [" ", "\t", ",", ";"])
+def test_tables_that_r_writes_are_read(mark):
+    lines = ['"worker" "task" "label"', '"1" "ann" "q1" "yes"', '"2" "ann" "q2" "no"']
+    text = "\n".join(lines).replace(" ", mark) + "\n"
+    assert rows(csv(text)) == [("ann", "q1", True), ("ann", "q2", True)]
+
+
+def test_a_key_with_two_readings_is_asked_about():
+    key = File("key.csv", b"question,choices,answer\nq1,yes|no,1\nq2,yes|no,0\n")
+    answers = csv("worker,question,response\nann,q1,yes\nann,q2,no\n")
+    columns = find_open_columns(answers, key)
+    (choice,) = columns.choices
+    assert (columns.role, choice.name, choice.options) == (
+        "key",
+        "reading",
+        ["numbers from 0", "1 is yes"],
+    )
+    assert choice.words["1 is yes"] == "1 for yes, 0 for no: “1” is “yes”"
+    assert "choose the “reading”" in refusal(answers, key)
+    picked = File("key.csv", key.content, picked={"reading": "1 is yes"})
+    assert read_keyed_answers(answers, picked).grades == [1, 1]
+
+
+# -- tools
+
+OPTIONS = [{"id": "yes", "text": "Yes!"}, {"id": "no", "text": "No!"}]
+PRODIGY = {
+    "text": "q1",
+    "_input_hash": 1,
+    "_task_hash": 2,
+    "options": OPTIONS,
+    "_annotator_id": "ann",
+}
+DEEPEVAL = {
+    "hyperparameters": {"model": "ann"},
+    "testCases": [{"name": "q1", "success": True, "metricsData": [{"name": "x", "score": 0.8}]}],
+}
+WANDB = {
+    "columns": ["model", "question", "score"],
+    "data": [["ann", "q1", 1]],
+    "ncols": 3,
+    "nrows": 1,
+}
+LANGSMITH = "inputs.q,outputs.a,feedback.correctness,execution_time,example_id"
+ALONE = {
+    "Appen": "_unit_id,_worker_id,_trust,_ip,bird,bird_gold\nq1,ann,0.9,1.2.3.4,yes,yes\n",
+    "DeepEval": json.dumps(DEEPEVAL),
+    "LangSmith": f"{LANGSMITH},model\nx,y,1,0.2,q1,ann\n",
+    "a table of Weights & Biases": json.dumps(WANDB),
+}
+KEYED = {
+    "Prodigy": json.dumps(PRODIGY | {"accept": ["yes"], "answer": "accept"})
+    + json.dumps(PRODIGY | {"accept": ["no"], "answer": "reject", "text": "q2"}),
+    "Gorilla": "Participant Private ID,Spreadsheet Row,Response\nann,q1,yes\nann,q1,\n",
+}
+
+
+@pytest.mark.parametrize("tool", [*ALONE, *KEYED])
+def test_files_of_tools_are_read(tool):
+    if tool in ALONE:
+        assert rows(csv(ALONE[tool]), None) == [("ann", "q1", True)]
+    else:
+        assert rows(csv(KEYED[tool])) == [("ann", "q1", True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "remedy"),
+    [
+        (
+            '"Name","State","Runtime","acc"\n"r","done","1","0.5"\n',
+            "Weights & Biases",
+            "wandb.Table",
+        ),
+        ('{"accuracy": 0.5, "correct_count": 1, "total_count": 2}', "BFCL", "for all questions"),
+        (f"{LANGSMITH}\nx,y,1,0.2,q1\n", "LangSmith", "“model” has to be added"),
+        (
+            json.dumps(PRODIGY | {"spans": [], "answer": "accept"}),
+            "Prodigy",
+            "no column “response”",
+        ),
+    ],
+)
+def test_files_of_tools_without_grades_are_refused_by_name(text, tool, remedy):
+    sentence = refusal(csv(text), None)
+    assert tool in sentence
+    assert remedy in sentence

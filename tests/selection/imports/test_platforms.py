@@ -238,3 +238,25 @@ def test_a_text_that_turns_the_reading_around_is_refused_and_other_languages_are
     )
     assert "reverses the direction of the text" in bad.why
     assert good.prompt == "\u2067שלום\u2069 \u200fعربي"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "worker,SessionIP,AssignmentId,Bonus,Age\nA1,203.0.113.7,as1,0,44\n",
+        "Teilnehmer;IP-Adresse;Sitzungs-ID;Age\nA1;203.0.113.7;s1;44\n",
+        "participant;adresse IP;session;Age\nA1;2001:db8::1;s1;44\n",
+        "worker,where,user agent,Age\nA1,2001:db8::1,Firefox,44\n",
+        "worker,IP adresi,response_id,LocationLatitude,Age\nA1,203.0.113.7,r1,1.5,44\n",
+        "_worker_id,_unit_id,_trust,_ip,x\nA1,u1,44,203.0.113.7,1\n",
+    ],
+)
+def test_nothing_about_a_computer_or_a_visit_becomes_an_attribute(raw):
+    _, (row,) = said("workers", raw)
+    assert row.worker == "A1"
+    assert [*row.attributes.values()] == ["44"]
+
+
+def test_a_membership_is_no_address_of_a_computer():
+    _, (row,) = said("workers", "worker,membership,zip\nA1,gold,10115\n")
+    assert row.attributes == {"membership": "gold", "zip": "10115"}

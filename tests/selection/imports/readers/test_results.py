@@ -213,7 +213,8 @@ def test_a_score_that_is_no_number_is_refused():
 
 def test_samples_without_their_model_are_refused():
     assert refusal(lines([sample(0, {"acc": 1})])) == (
-        "f.json, line 1: There is no “model”; every object needs one, and “model” has to be added "
+        "f.json, line 1: lm-evaluation-harness: there is no “model”; every object needs one, and "
+        "“model” has to be added "
         "when the files of several models are joined. Or upload the program's folder as a zip "
         "file, or name it in the command."
     )

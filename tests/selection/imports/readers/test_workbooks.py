@@ -3,15 +3,17 @@
 import contextlib
 import random
 import subprocess
+from datetime import time
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 
 from selection.errors import Refused
 from selection.imports.readers import read_table
 from selection.limits import MOST_COLUMNS
 
-from .files import everything, open_document, open_row
+from .files import everything, open_document, open_row, saved
 
 PEOPLE = (Path(__file__).parents[3] / "data" / "people.xls").read_bytes()
 
@@ -75,3 +77,25 @@ def test_abandoned_reading_ends_the_process(monkeypatch):
     del table
     (process,) = began
     assert process.returncode is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (0.05, "0%", "5%"),
+        (0.0512, "0.00%", "5.12%"),
+        (65.87, '#,##0.00 "€"', "65.87 €"),
+        (65.5, "#,##0.00\\ [$€-407]", "65.50 €"),
+        (7, "00000", "00007"),
+        (0.5, "# ?/?", "1/2"),
+        (12.5, '0.0" kg"', "12.5 kg"),
+        (1.25, "0.00", "1.25"),
+        (time(15, 30), "hh:mm", "15:30"),
+    ],
+)
+def test_numbers_are_read_as_the_sheet_shows_them(value, code, shown):
+    book = Workbook()
+    book.active["B3"] = "answer"
+    book.active["B4"] = value
+    book.active["B4"].number_format = code
+    assert everything(saved(book)) == [["answer"], [shown]]
