@@ -13,7 +13,7 @@ from django.db.models import F
 
 from selection import db_clock
 from selection.history import events
-from selection.models import Assignment, Heartbeat, Run
+from selection.models import Assignment, GoldAnswer, Heartbeat, Run
 from selection.models.answers import AssignmentQuerySet
 
 HEARTBEAT_INTERVAL = timedelta(seconds=5)
@@ -25,7 +25,7 @@ def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta(
 
     waited  age of the oldest requests taken up just now: the web was there until then
 
-    Nothing is closed meanwhile: ``AssignmentQuerySet.overdue`` uses the last heartbeat.
+    Nothing is closed meanwhile: ``is_past_due`` uses the last heartbeat.
     """
     at, last = now or db_clock.database_now(), Heartbeat.objects.last_seen(Heartbeat.WEB)
     if last is None:
@@ -55,6 +55,8 @@ def _record_beat(now: datetime | None, waited: timedelta) -> None:
     if span > OUTAGE_AFTER:
         for run_id in Run.objects.running().values_list("pk", flat=True):
             _postpone_run(run_id, heartbeat.at, now)
+        gold = GoldAnswer.objects.filter(due__gt=heartbeat.at, watched__watch__stopped=None)
+        gold.filter(at__lte=heartbeat.at + span / 2).update(due=F("due") + span)
     Heartbeat.objects.filter(pk=heartbeat.pk).update(at=now)
 
 

@@ -13,6 +13,7 @@ from selection.errors import Refused
 from selection.facts import Facts
 from selection.limits import LONGEST_RESPONSE, LONGEST_WHY, MOST_ANSWERS, MOST_ENTRIES
 from selection.models import Pool, QuestionSet, Run, Upload, Watch, WatchedWorker
+from selection.models.run_columns import MINUTES, MOST_MINUTES
 from selection.watches import alarms, begin, gold, overview
 from selection.worker import link_rotation, links
 
@@ -54,6 +55,13 @@ class WatchSettings(Schema, extra="forbid"):
         "For selected workers: the pass mark of the run, or without one the accuracy in it less ε.",
         examples=[0.8],
     )
+    minutes: int = Field(
+        MINUTES,
+        ge=1,
+        le=MOST_MINUTES,
+        description="Time to answer a question; later it counts as not right. An answer with "
+        "`asked` waits as long for answers to questions asked earlier.",
+    )
     pace: Literal["tasks", "week"] = Field(
         "tasks", description="tasks: one gold question in `every` tasks; week: `every` a week."
     )
@@ -62,7 +70,8 @@ class WatchSettings(Schema, extra="forbid"):
         "rate",
         description="rate: at most one false alarm per worker in `once_in` gold answers. share: at "
         "most a share `delta` of the reported workers is false. lasting: no false alarm at all, "
-        "with a probability of 1 − `delta`.",
+        "with a probability of 1 − `delta`. It notices small falls late: a fall to 0.75 at a level "
+        "of 0.8 after eight times as many answers as `rate`.",
     )
     once_in: int = Field(2000, ge=10, le=1_000_000)
     delta: float = Field(0.05, ge=0.001, le=0.5)
@@ -119,6 +128,7 @@ class WatchOut(Schema):
     pool: int
     question_sets: list[int]
     level: float | None
+    minutes: int
     pace: str
     every: int
     rule: str
@@ -162,6 +172,7 @@ class WatchedWorkerOut(Schema):
     tried: int = Field(description="Tests since the worker last passed or began anew.")
     last_asked: datetime | None
     met: int = Field(description="Number of gold questions that the worker has answered.")
+    met_before: int = Field(description="Number of gold questions met elsewhere: not asked again.")
     link: str = Field(
         description="Personal link to gold questions; empty for tokens without the scope manage."
     )
@@ -188,9 +199,15 @@ class GoldLinksOut(Schema):
 class GoldAnswerIn(Schema, extra="forbid"):
     worker: Key
     question: Key
-    response: str = Field(max_length=LONGEST_RESPONSE)
+    response: str | None = Field(
+        max_length=LONGEST_RESPONSE,
+        description="Null: the question was asked, or skipped, and waits for its answer until the "
+        "time is over. Questions asked later count after it.",
+    )
     asked: Moment | None = Field(
-        None, description="When the question was asked. Null: in the order of the rows, now."
+        None,
+        description="When the question was asked. Null: now, in the order of the rows, after all "
+        "other questions of this worker.",
     )
 
 
@@ -207,6 +224,7 @@ class GoldOut(Schema):
     question: str
     asked: datetime
     received: datetime
+    due: datetime | None
     response: str
     right: bool
     counted: bool
@@ -385,7 +403,8 @@ def unwatch_worker(request: HttpRequest, watch_id: Id, worker: Key) -> Status[No
 def record_gold(request: HttpRequest, watch_id: Id, payload: GoldBatchIn) -> dict[str, Any]:
     """Record gold answers, at most 1,000 at once. Repeating them changes nothing.
 
-    They count in the order in which they were asked. Each row has a result of its own.
+    They count in the order in which they were asked, up to the first question without an answer.
+    Each row has a result of its own, and the reason of one that was refused or came too late.
     """
     watch = find_object(request, Watch, watch_id)
     answers = [gold.GivenGold(**row.dict()) for row in payload.answers]

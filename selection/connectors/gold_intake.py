@@ -17,7 +17,7 @@ class OutsideGold:
     """An answer to a gold task. Repeating it changes nothing.
 
     by        id of the person there; name: as people know them
-    response  None if it was not understood
+    response  None if it was not understood, or skipped
     """
 
     task: GoldTask
@@ -25,6 +25,7 @@ class OutsideGold:
     name: str
     response: str | None
     asked: datetime
+    is_skipped: bool = False
 
 
 def take_gold(link: WatchConnection, answers: Sequence[OutsideGold]) -> int:
@@ -38,10 +39,12 @@ def take_gold(link: WatchConnection, answers: Sequence[OutsideGold]) -> int:
     }
     questions = {one.task.question_id for one in answers}
     rows = GoldAnswer.objects.filter(watched__watch=link.watch_id, question__in=questions)
-    stored = set(rows.values_list("watched", "question"))
+    stored = set(rows.exclude(response="").values_list("watched", "question"))
     new: list[tuple[WatchedWorker, OutsideGold]] = []
     for one in sorted(answers, key=lambda one: one.asked):
         worker = workers.get(one.by)
+        if worker is None and one.is_skipped:
+            continue
         if worker is None:
             problem = f"“{one.name}” answered a gold task, but is not watched: it was not counted."
             health.note_problem(link, problem)
@@ -51,13 +54,13 @@ def take_gold(link: WatchConnection, answers: Sequence[OutsideGold]) -> int:
 
 
 def _record(link: WatchConnection, new: Sequence[tuple[WatchedWorker, OutsideGold]]) -> int:
-    understood = [pair for pair in new if pair[1].response is not None]
+    understood = [pair for pair in new if pair[1].response is not None or pair[1].is_skipped]
     for worker, one in new:
-        if one.response is None:
+        if one.response is None and not one.is_skipped:
             why = "the annotation has no answer in the control of the labelling interface."
             _note(link, worker, one, why)
     rows = [
-        GivenGold(worker.worker.key, one.task.question.key, str(one.response), one.asked)
+        GivenGold(worker.worker.key, one.task.question.key, one.response, one.asked)
         for worker, one in understood
     ]
     fates = record_gold(link.watch, rows)

@@ -13,12 +13,12 @@ from selection.models import (
     GoldAnswer,
     GoldTask,
     OutsideTask,
-    Question,
     Watch,
     WatchConnection,
     WatchedMember,
     WatchedWorker,
 )
+from selection.watches import meetings
 from topk.question_order import shuffle_ranks
 
 AT_ONCE = 100  # new tasks of an exchange
@@ -151,13 +151,11 @@ def _wanted(watch: Watch, queue: _Queue, place: Place, count: _Count, now: datet
 
 def _draw(link: WatchConnection, queue: _Queue, number: int) -> list[int]:
     """Draw questions that no member of the queue has met, in an order as of sessions."""
-    watched = [member.watched_id for member in queue.members]
-    rows = Question.objects.filter(question_set__watches=link.watch_id, retired=None)
-    met = GoldAnswer.objects.filter(watched__in=watched).values("question")
+    watched = [member.watched for member in queue.members if member.watched]
     tasks = link.gold_tasks.exclude(state=State.REMOVED)
     tasks = tasks.filter(Q(watched__in=watched) | Q(place=queue.place, watched=None))
-    unmet = rows.exclude(pk__in=met).exclude(pk__in=tasks.values("question"))
-    pks = list(unmet.distinct().values_list("pk", flat=True))
+    lying = set(tasks.values_list("question", flat=True))
+    pks = meetings.unmet_questions(link.watch, watched, lying)
     arm = link.watch_id if queue.watched is None else queue.watched.pk
     ranks = shuffle_ranks(link.watch_id, np.full(len(pks), arm), pks)
     return [pks[place] for place in np.argsort(ranks)[:number].tolist()]
@@ -171,6 +169,7 @@ def mark_unwanted(link: WatchConnection, places: Mapping[str, Place]) -> None:
         common = [queue.place for queue in queues if queue.common]
         out = Q(watched__state__in=OUT) | Q(watched=None) & ~Q(place__in=common)
         same = {"watched": OuterRef("watched"), "question": OuterRef("question")}
-        answered = Exists(GoldAnswer.objects.filter(**same))  # elsewhere, for example by the API
+        closed = GoldAnswer.objects.filter(**same).exclude(response="", due__isnull=False)
+        answered = Exists(closed)  # elsewhere, for example by the API, or their time is over
         rows = rows.filter(out | ~Q(question__retired=None) | Q(answered))
     rows.update(state=State.LEAVING)

@@ -302,18 +302,12 @@ def _chunk_keys(keys: Sequence[str]) -> list[Sequence[str]]:
 
 def _take_gold(watch: Watch, upload: Upload, outside: Outside) -> int:
     """Record the answers in the order of the lines; drop those that were sent meanwhile."""
-    rows = list(accepted_rows(upload, outside).order_by("line").values_list("pk", "line", "data"))
+    rows = list(accepted_rows(upload, outside).order_by("line").values_list("pk", "data"))
     dropped: list[int] = []
     for start in range(0, len(rows), CHUNK):
         part = rows[start : start + CHUNK]
         given = [
-            gold.GivenGold(
-                data["worker"],
-                data["question"],
-                data["response"],
-                upload.created + line * gold.TICK,
-            )
-            for _, line, data in part
+            gold.GivenGold(data["worker"], data["question"], data["response"]) for _, data in part
         ]
         fates = gold.record_gold(watch, given, "wrong")
         dropped += [row[0] for row, fate in zip(part, fates, strict=True) if fate.result != "added"]

@@ -30,5 +30,5 @@ from .status import NOT_TESTED, status_counts, status_of
 from .teams import Membership, Team, default_team, make_first_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
-from .watches import GoldAnswer, Watch, WatchedWorker
+from .watches import GoldAnswer, GoldAnswerQuerySet, Watch, WatchedWorker
 from .webhooks import Delivery, Webhook

@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from topk import Verdict
 
-from .heartbeats import Heartbeat
+from .heartbeats import is_past_due
 from .platforms import Platform
 from .pools import Worker
 from .questions import Question
@@ -108,12 +108,8 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(position__gte=closed_positions, answer=None)
 
     def overdue(self, now: datetime) -> "AssignmentQuerySet":
-        """Filter open assignments that became due while the web was able to take answers.
-
-        The last heartbeat is read in the same statement: deadlines change only with it.
-        """
-        beat_before_due = Heartbeat.objects.filter(pk=Heartbeat.WEB, at__lte=OuterRef("due"))
-        return self.open().filter(~Exists(beat_before_due), due__lt=now)
+        """Filter open assignments that became due while the web was able to take answers."""
+        return self.open().filter(is_past_due(now))
 
     def answerable(self) -> "AssignmentQuerySet":
         """Filter open assignments in time. The time runs only once shown, and not in a pause."""

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
 
 class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
@@ -34,3 +35,12 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def is_past_due(now: datetime) -> Q:
+    """Match rows that became due while the web was able to take answers.
+
+    The last heartbeat is read in the same statement: deadlines change only with it.
+    """
+    beat_before_due = Heartbeat.objects.filter(pk=Heartbeat.WEB, at__lte=OuterRef("due"))
+    return Q(~Exists(beat_before_due), due__lt=now)

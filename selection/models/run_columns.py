@@ -13,6 +13,18 @@ from .pools import Pool
 from .questions import QuestionSet
 from .teams import NamedInTeam, Team
 
+MINUTES, MOST_MINUTES = 60, 60 * 24 * 365
+
+
+def time_limit() -> "models.PositiveIntegerField[int, int]":
+    """Build the column of the time to answer a question, in minutes."""
+    return models.PositiveIntegerField(
+        "time limit per question (minutes)",
+        default=MINUTES,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
+        help_text="Starts when the worker sees the question. A late answer counts as wrong.",
+    )
+
 
 class RunColumns(NamedInTeam):
     """The columns of a run.
@@ -127,12 +139,7 @@ class RunColumns(NamedInTeam):
         validators=[MinValueValidator(1)],
         help_text="Assignments that one worker may hold at the same time.",
     )
-    minutes = models.PositiveIntegerField(
-        "time limit per question (minutes)",
-        default=60,
-        validators=[MinValueValidator(1), MaxValueValidator(60 * 24 * 365)],
-        help_text="Starts when the worker sees the question. A late answer counts as wrong.",
-    )
+    minutes = time_limit()
     hours_to_come = models.FloatField(
         "no-show timeout (hours)",
         null=True,

@@ -1,11 +1,15 @@
 """Watches: gold answers of workers during their work, and the evidence that they have fallen."""
 
+from datetime import datetime
+
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
+from .heartbeats import is_past_due
 from .pools import Pool, Worker
 from .questions import Question, QuestionSet
+from .run_columns import time_limit
 from .runs import Run
 from .teams import NamedInTeam, Team, default_team, unique_name
 
@@ -15,8 +19,8 @@ PER_TASKS, ONCE_IN, DELTA = 20, 2000, 0.05
 TOLERANCE, TRIES = 0.05, 1
 # Columns that requesters set, besides name and question sets.
 SETTINGS = (
-    *("level", "pace", "every", "rule", "once_in", "delta", "pauses", "tolerance", "tries"),
-    "practises",
+    *("level", "minutes", "pace", "every", "rule", "once_in", "delta", "pauses", "tolerance"),
+    *("tries", "practises"),
 )
 
 
@@ -31,6 +35,7 @@ class Watch(NamedInTeam):
 
     run        the ended run that selected them, if one did
     level      accuracy that everyone should keep; None: each worker has a level of their own
+    minutes    time to answer a question, and to wait for answers to questions asked earlier
     pace       unit of ``every``: tasks from one gold question to the next, or gold questions a week
     rule       how often an alarm is false; ``once_in`` and ``delta`` are its numbers
     pauses     True if an alarm pauses its worker
@@ -65,6 +70,7 @@ class Watch(NamedInTeam):
             MaxValueValidator(HIGHEST_LEVEL, LEVEL_RANGE),
         ],
     )
+    minutes = time_limit()
     pace = models.CharField(max_length=5, choices=Pace, default=Pace.TASKS)
     every = models.PositiveIntegerField(default=PER_TASKS, validators=[MinValueValidator(1)])
     rule = models.CharField(max_length=7, choices=Rule, default=Rule.RATE)
@@ -121,9 +127,11 @@ class WatchedWorker(models.Model):
     since      time of the latest new beginning: only questions asked later are counted
     first_asked, last_asked  times of asking the first and the latest answer
     met        number of gold questions that they have answered in this watch
+    met_before  number of its gold questions that they met elsewhere, and are not asked
     alarmed    time of the alarm, after ``alarmed_after`` answers
     dismissed  time of the latest dismissal of an alarm
     why        reason of the latest pause or dismissal
+    before     state that a pause or an absence interrupts and does not end: a test, or a pause
     tried      tests that they began since they last passed or began anew
     link_version  number of replacements of their gold link: the earlier ones open nothing
     recount    True if the next step counts their answers from the beginning
@@ -156,10 +164,12 @@ class WatchedWorker(models.Model):
     first_asked = models.DateTimeField(null=True)
     last_asked = models.DateTimeField(null=True)
     met = models.PositiveIntegerField(default=0)
+    met_before = models.PositiveIntegerField(default=0)
     alarmed = models.DateTimeField(null=True)
     alarmed_after = models.PositiveIntegerField(null=True)
     dismissed = models.DateTimeField(null=True)
     why = models.CharField(max_length=300, blank=True, default="")
+    before = models.CharField(max_length=8, choices=State, blank=True, default="")
     tried = models.PositiveSmallIntegerField(default=0, db_default=0)
     link_version = models.PositiveSmallIntegerField(default=0, db_default=0)
     recount = models.BooleanField(default=False)
@@ -175,6 +185,11 @@ class WatchedWorker(models.Model):
     def __str__(self) -> str:
         return f"{self.worker} in {self.watch}"
 
+    @property
+    def is_retested(self) -> bool:
+        """Tell if a test is going on, also during a pause: it has evidence of its own."""
+        return self.state in self.RETESTED or self.before in self.RETESTED
+
     def empty_evidence(self) -> None:
         """Forget the answers so far; nothing is saved."""
         self.memory, self.evidence, self.answers, self.right = b"", 0, 0, 0
@@ -184,10 +199,30 @@ class WatchedWorker(models.Model):
         return self.right / self.answers if self.answers else None
 
 
-class GoldAnswer(models.Model):
-    """A watched worker's answer to a gold question, counted in the order of ``asked``.
+class GoldAnswerQuerySet(models.QuerySet["GoldAnswer"]):
+    def unanswered(self) -> "GoldAnswerQuerySet":
+        """Filter the questions that still wait for their answer."""
+        return self.filter(response="").exclude(due=None)
 
-    counted  False until a step of the watch has taken it
+    def overdue(self, now: datetime) -> "GoldAnswerQuerySet":
+        """Filter open rows whose time is over. It does not run while a watch is stopped."""
+        return self.filter(is_past_due(now), watched__watch__stopped=None)
+
+    def in_turn(self) -> "GoldAnswerQuerySet":
+        """Filter the unbroken prefix of each worker: all that was asked before is closed."""
+        open_before = GoldAnswer.objects.filter(
+            watched=OuterRef("watched"), asked__lte=OuterRef("asked")
+        ).exclude(due=None)
+        return self.filter(~Exists(open_before))
+
+
+class GoldAnswer(models.Model):
+    """A gold question that a watched worker was asked; they count in the order of ``asked``.
+
+    response  empty: no answer yet, or none in time, which counts as not right
+    due       time until which the row is open: its answer may come, or those to questions asked
+              earlier of which nothing is known here; None: it is closed
+    counted   False until a step of the watch has taken it
     """
 
     watched = models.ForeignKey(
@@ -196,9 +231,12 @@ class GoldAnswer(models.Model):
     question = models.ForeignKey(Question, models.PROTECT, related_name="gold_answers")
     asked = models.DateTimeField()
     at = models.DateTimeField()
-    response = models.TextField()
+    due = models.DateTimeField(null=True)
+    response = models.TextField(blank=True)
     right = models.BooleanField()
     counted = models.BooleanField(default=False)
+
+    objects = GoldAnswerQuerySet.as_manager()
 
     class Meta:
         ordering = ["asked", "id"]
@@ -208,7 +246,8 @@ class GoldAnswer(models.Model):
         indexes = [
             models.Index(
                 fields=["watched"], name="gold_answer_to_count", condition=Q(counted=False)
-            )
+            ),
+            models.Index(fields=["watched"], name="gold_answer_open", condition=~Q(due=None)),
         ]
 
     def __str__(self) -> str:

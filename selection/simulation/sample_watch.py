@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from selection import db_clock
-from selection.models import Pool, QuestionSet, Watch
+from selection.models import GoldAnswer, Pool, QuestionSet, Watch
 from selection.watches import begin, gold, steps
 
 from .crowd import SyntheticCrowd
@@ -23,6 +23,7 @@ def prepare_sample_watch(pool: Pool, question_set: QuestionSet) -> None:
         levels = dict.fromkeys(f"w{number}" for number in range(1, WORKERS + 1))
         watch = begin.create_watch(pool, [question_set], levels, name=NAME, level=0.8, every=50)
         gold.record_gold(watch, _play_month(question_set, levels))
+        GoldAnswer.objects.filter(watched__watch=watch).update(due=None)  # no other is on its way
     steps.advance_watch(watch.pk)
 
 

@@ -1,7 +1,6 @@
 """Consequences of an alarm: messages, pause, dismissal, test. All are in the audit log."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -86,22 +85,27 @@ def alarm_payload(row: WatchedWorker) -> dict[str, Any]:
 
 @transaction.atomic
 def pause_worker(row: WatchedWorker, who: str, why: str = "") -> None:
-    """Mark the worker as paused, and tell the webhooks. Raises Conflict if they are already."""
+    """Mark the worker as paused, and tell the webhooks. Raises Conflict if they are already.
+
+    A test goes on after the pause: nothing but its result ends it.
+    """
     row = lock_row(row)
     if row.state == State.PAUSED:
         raise Conflict(f"“{row.worker}” is paused already.")
-    _change(row, "paused", who, why, state=State.PAUSED)
+    before = row.state if row.state in row.RETESTED else ""
+    _change(row, "paused", who, why, state=State.PAUSED, before=before)
     _send(row.watch, Webhook.Event.PAUSED, [row])
 
 
 @transaction.atomic
 def resume_worker(row: WatchedWorker, who: str, why: str = "") -> None:
-    """End a pause. An alarm stays until it is dismissed."""
+    """End a pause. An alarm stays until it is dismissed, and a test goes on."""
     row = lock_row(row)
     if row.state != State.PAUSED:
         raise Conflict(f"“{row.worker}” is not paused.")
-    state = State.ALARM if row.alarmed else State.FINE
-    _change(row, "resumed", who, why, state=state)
+    state = row.before or (State.ALARM if row.alarmed else State.FINE)
+    # The next step looks at a test again: answers from the pause may decide it.
+    _change(row, "resumed", who, why, state=state, before="", recount=True)
     _send(row.watch, Webhook.Event.PAUSED, [row])
 
 
@@ -155,7 +159,7 @@ def refuse_no_practice(question_sets: Collection[QuestionSet]) -> None:
 
 def end_practice(row: WatchedWorker) -> None:
     """Begin the test of a locked worker who has practised: gold asked from now on counts."""
-    begin_anew_row(row, max(filter(None, (row.last_asked, db_clock.database_now()))))
+    begin_anew_row(row)
     _change(row, "practised", PART, "", state=State.TESTING)
     _send(row.watch, Webhook.Event.TESTED, [row])
 
@@ -167,10 +171,11 @@ def fail_practice(row: WatchedWorker) -> None:
     report_results(row.watch, [row])
 
 
-def begin_anew_row(row: WatchedWorker, since: datetime | None = None) -> None:
+def begin_anew_row(row: WatchedWorker) -> None:
     """Empty the evidence: only questions asked from now on are counted."""
-    row.since = since or row.last_asked or row.since
+    row.since = max(filter(None, (row.last_asked, db_clock.database_now())))
     row.threshold = row.alarmed = row.alarmed_after = None
+    row.before = ""
     row.empty_evidence()
     row.save()
 

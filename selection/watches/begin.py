@@ -6,16 +6,25 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce, Greatest
 
 from selection import audit, db_clock
 from selection.errors import Conflict, Refused
-from selection.models import Pool, QuestionSet, Run, Watch, WatchedWorker, Worker, plain_key
+from selection.models import (
+    GoldAnswer,
+    Pool,
+    QuestionSet,
+    Run,
+    Watch,
+    WatchedWorker,
+    Worker,
+    plain_key,
+)
 from selection.models.watches import HIGHEST_LEVEL, LEVEL_RANGE, LOWEST_LEVEL
 from selection.texts import counted
 
-from . import alarms
+from . import alarms, meetings
 from .steps import recount_watch, request_watch
 
 # The level of each worker, by id; None: the watch's own.
@@ -23,7 +32,7 @@ Levels = Mapping[str, float | None]
 # Changes of these begin anew: evidence of another hypothesis cannot go on.
 HYPOTHESIS = ("level", "rule", "once_in", "delta")
 CHUNK = 2000
-State = WatchedWorker.State
+State, RETESTED = WatchedWorker.State, WatchedWorker.RETESTED
 
 
 def round_level(share: float) -> float:
@@ -81,19 +90,25 @@ def change_watch(
     """Change settings. Another level or rule begins anew: earlier answers are not counted again."""
     Watch.objects.lock(watch.pk)
     old = {name: getattr(watch, name) for name in HYPOTHESIS}
+    tolerance = watch.tolerance
+    tested = watch.workers.filter(Q(state__in=RETESTED) | Q(before__in=RETESTED))
     for name, value in settings.items():
         setattr(watch, name, value)
     sets = list(watch.question_sets.all()) if question_sets is None else list(question_sets)
     _validate(watch, sets)
     watch.save()
     watch.question_sets.set(sets)
+    _count_met_before(watch)
     changed = {name for name, value in old.items() if getattr(watch, name) != value}
     if "level" in changed and watch.level is not None:
         watch.workers.update(level=round_level(watch.level))
     if changed:
-        begin_anew(watch.workers.exclude(state__in=WatchedWorker.OUT_OF_WORK), state=State.FINE)
-        begin_anew(watch.workers.filter(state__in=WatchedWorker.OUT_OF_WORK))
+        idle = (*WatchedWorker.OUT_OF_WORK, State.LEFT)
+        begin_anew(watch.workers.exclude(state__in=idle), state=State.FINE)
+        begin_anew(watch.workers.filter(state__in=idle))
         request_watch(watch.pk)
+    elif watch.tolerance != tolerance:  # a border that is moved while one sees the answers
+        begin_anew(tested)
     if not watch.practises:
         for row in watch.workers.filter(state=State.PRACTICE).select_related("worker", "watch"):
             alarms.end_practice(row)
@@ -101,8 +116,9 @@ def change_watch(
 
 def begin_anew(rows: QuerySet[WatchedWorker], **columns: Any) -> None:
     """Begin anew with these workers: only questions asked from now on are counted."""
+    now = db_clock.database_now()
     rows.update(
-        since=Coalesce(F("last_asked"), F("since")),
+        since=Greatest(Coalesce(F("last_asked"), now), now),
         threshold=None,
         memory=b"",
         evidence=0,
@@ -123,6 +139,11 @@ def stop_watch(watch: Watch) -> None:
 
 @transaction.atomic
 def resume_watch(watch: Watch) -> None:
+    """Take answers again; the time to answer did not run meanwhile."""
+    Watch.objects.lock(watch.pk)
+    if watch.stopped:
+        open_rows = GoldAnswer.objects.filter(watched__watch=watch, due__gt=watch.stopped)
+        open_rows.update(due=F("due") + (db_clock.database_now() - watch.stopped))
     watch.stopped = None
     watch.save(update_fields=["stopped"])
 
@@ -147,15 +168,17 @@ def refuse_stopped(watch: Watch) -> None:
 def add_workers(watch: Watch, levels: Levels) -> int:
     """Watch these workers of the pool; return the number of new ones.
 
-    Workers that left come back with their evidence. Raises Refused for a worker that is not in the
-    pool, and for a missing or impossible level.
+    Workers that left come back with their evidence, to a pause or a test if they left one. Raises
+    Refused for a worker that is not in the pool, and for a missing or impossible level.
     """
     refuse_stopped(watch)
     Watch.objects.lock(watch.pk)
     workers = _find_workers(watch.pool, levels)
     watched = {row.worker_id: row for row in watch.workers.all()}
     back = [watched[worker.pk].pk for worker, _ in workers if worker.pk in watched]
-    watch.workers.filter(pk__in=back, state=State.LEFT).update(state=State.FINE, recount=True)
+    returning = watch.workers.filter(pk__in=back, state=State.LEFT)
+    returning.filter(before="").update(state=State.FINE, recount=True)
+    returning.update(state=F("before"), before="", recount=True)
     new = [(worker, level) for worker, level in workers if worker.pk not in watched]
     WatchedWorker.objects.bulk_create(
         [
@@ -166,6 +189,7 @@ def add_workers(watch: Watch, levels: Levels) -> int:
         ],
         CHUNK,
     )
+    _count_met_before(watch)
     audit.record_entry("watched", watch, after={"workers": len(new), "back": len(back)})
     request_watch(watch.pk)
     return len(new)
@@ -180,6 +204,15 @@ def _find_workers(pool: Pool, levels: Levels) -> Sequence[tuple[Worker, float | 
         others = f" (and {counted(len(missing) - 1, 'other')})" if len(missing) > 1 else ""
         raise Refused(f"There is no worker “{min(missing)}” in the pool “{pool}”{others}.")
     return matches
+
+
+def _count_met_before(watch: Watch) -> None:
+    """Store the number of questions that each worker met elsewhere."""
+    rows = list(watch.workers.select_related("worker"))
+    met = meetings.find_met(watch, [row.worker.key for row in rows])
+    for row in rows:
+        row.met_before = max(0, len(met.get(plain_key(row.worker.key), ())) - row.met)
+    WatchedWorker.objects.bulk_update(rows, ["met_before"], CHUNK)
 
 
 def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:
@@ -201,6 +234,9 @@ def remove_workers(watch: Watch, keys: Collection[str]) -> int:
     if len(leaving) < len(plain):
         raise Refused("Some of these workers are not watched here.")
     watch.workers.filter(pk__in=leaving, met=0).delete()
+    GoldAnswer.objects.filter(watched__in=leaving).unanswered().delete()  # they say nothing
+    out = watch.workers.filter(pk__in=leaving, state__in=WatchedWorker.OUT_OF_WORK, before="")
+    out.update(before=F("state"))
     watch.workers.filter(pk__in=leaving).update(state=State.LEFT)
     audit.record_entry("watched", watch, after={"workers that left": len(leaving)})
     return len(leaving)

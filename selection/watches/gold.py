@@ -1,24 +1,26 @@
 """Recording of gold answers: each worker answers each question once."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from selection import db_clock
 from selection.answers.recording import (
     ANSWERED_DIFFERENTLY,
+    TOO_LATE,
     Outside,
     outside_choices,
     refuse_response,
 )
 from selection.db import bulk
-from selection.errors import Answered, Refused
+from selection.errors import Answered, Refused, TooLate
 from selection.models import (
     DELETED,
     GoldAnswer,
+    GoldAnswerQuerySet,
     Question,
     Watch,
     WatchedWorker,
@@ -26,10 +28,13 @@ from selection.models import (
     stored_spellings,
 )
 
+from . import meetings
 from .begin import refuse_stopped
 from .steps import request_watch
 
 ADDED, UNCHANGED, REFUSED = "added", "unchanged", "refused"
+MET = "in a run, in another watch, or under another key"
+PASSED_OVER = "Too late: questions asked later are counted, so that this one counts as not right."
 # Answers without a time were asked in the order in which they came.
 TICK = timedelta(microseconds=1)
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -37,17 +42,21 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class GivenGold:
-    """An answer as it was sent; ``asked`` is the time of asking, if the sender knows it."""
+    """An answer as it was sent.
+
+    response  None: the question was asked or skipped, and waits for its answer
+    asked     time of asking, if the sender knows it
+    """
 
     worker: str
     question: str
-    response: str
+    response: str | None
     asked: datetime | None = None
 
 
 @dataclass(frozen=True)
 class GoldFate:
-    """The result for a row, counted from 1; ``why`` only if it was refused."""
+    """The result for a row, counted from 1; ``why`` if it was refused or came too late."""
 
     row: int
     result: str
@@ -61,7 +70,9 @@ def record_gold(
 
     outside  "refuse" or "wrong": the treatment of answers that are none of the choices
 
-    The same answer again changes nothing. Raises Conflict if the watch is stopped.
+    The same answer again changes nothing. An answer with a time of asking stays open for the time
+    to answer: others, to questions asked earlier, may be on their way. Raises Conflict if the watch
+    is stopped.
     """
     refuse_stopped(watch)
     places = GoldPlaces(watch, given, outside)
@@ -69,33 +80,42 @@ def record_gold(
     if not places.new:
         return fates
     if _insert(places) < len(places.new):
+        places.__dict__.pop("stored", None)  # others were stored meanwhile
         fates = [places.compare_stored(fate, given[fate.row - 1]) for fate in fates]
     request_watch(watch.pk)
     return fates
 
 
-def record_shown(watched: WatchedWorker, question: Question, response: str) -> None:
-    """Record the answer to a question on the worker's page; it was asked just now.
+def record_shown(watched: WatchedWorker, question: Question) -> None:
+    """Record that the worker sees this question, if it is new: its time to answer starts."""
+    now = db_clock.database_now()
+    limit = now + timedelta(minutes=watched.watch.minutes)
+    row = GoldAnswer(watched=watched, question=question, asked=now, at=now, due=limit, right=False)
+    GoldAnswer.objects.bulk_create([row], ignore_conflicts=True)
 
-    Raises Refused, OutsideChoices, Conflict if the watch is stopped, and Answered for a question
-    with an answer: the first one counts.
+
+def record_response(watched: WatchedWorker, question: Question, response: str) -> None:
+    """Record the answer to a question that the worker was shown.
+
+    Raises Refused, OutsideChoices, Conflict if the watch is stopped, TooLate, and Answered for a
+    question with an answer: the first one counts.
     """
     refuse_stopped(watched.watch)
     refuse_response(response)
     if not question.allows(response):
         raise outside_choices(question.choices, response, question.kind)
-    now = db_clock.request_time()
-    columns: dict[str, Sequence[Any]] = {
-        "watched_id": [watched.pk],
-        "question_id": [question.pk],
-        "asked": [now],
-        "response": [response],
-        "right": [question.grade(response)],
-    }
-    same = {"at": now, "counted": False}
-    if not bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True):
+    answers = GoldAnswer.objects.filter(watched=watched, question=question)
+    if not _close(answers, response, question.grade(response), db_clock.request_time()):
+        if answers.filter(response="").exists():
+            raise TooLate(TOO_LATE)
         raise Answered(f"“{watched.worker}” has already answered question “{question.key}”.")
     request_watch(watched.watch_id)
+
+
+def _close(answers: GoldAnswerQuerySet, response: str, right: bool, now: datetime) -> bool:
+    """Give a waiting question its answer. Return False if it has one, or its time is over."""
+    waiting = answers.unanswered().exclude(pk__in=answers.overdue(now))
+    return bool(waiting.update(response=response, right=right, at=now, due=None))
 
 
 def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
@@ -110,43 +130,61 @@ def _insert(places: "GoldPlaces") -> int:
 
     They are in one order of the keys, so that concurrent inserts never deadlock.
     """
-    rows = sorted((*pair, *rest) for pair, rest in places.new.items())
+    rows = sorted(places.new.items())
     columns: dict[str, Sequence[Any]] = {
-        "watched_id": [row[0] for row in rows],
-        "question_id": [row[1] for row in rows],
-        "asked": [row[2] for row in rows],
-        "response": [row[3] for row in rows],
-        "right": [row[4] for row in rows],
+        "watched_id": [watched for (watched, _), _ in rows],
+        "question_id": [question for (_, question), _ in rows],
+        **{name: [getattr(new, name) for _, new in rows] for name in NewGold._fields},
     }
     same = {"at": places.now, "counted": False}
     return bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True)
+
+
+class NewGold(NamedTuple):
+    """The columns of a new row."""
+
+    asked: datetime
+    due: datetime | None
+    response: str
+    right: bool
 
 
 @dataclass
 class GoldPlaces:
     """The workers and questions that answers are about, looked up once for all of them.
 
-    new     by watched worker and question, the time of asking, the response and its grade
+    new     new rows by watched worker and question
     grades  by question and response: most responses are one of few choices
     """
 
     watch: Watch
     given: Sequence[GivenGold]
     outside: Outside = "refuse"
-    new: dict[tuple[int, int], tuple[datetime, str, bool]] = field(default_factory=dict)
+    new: dict[tuple[int, int], NewGold] = field(default_factory=dict)
     grades: dict[tuple[int, str], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.now = db_clock.request_time()
         workers = stored_spellings({row.worker for row in self.given})
         rows = self.watch.workers.filter(worker__key__in=workers).order_by()
-        states = rows.values_list("worker__key", "pk", "state")
-        self.workers = {plain_key(key): (pk, state) for key, pk, state in states}
+        states = rows.values_list("worker__key", "pk", "state", "last_asked")
+        self.workers = {plain_key(key): (pk, state) for key, pk, state, _ in states}
+        self.last_asked = {pk: last for _, pk, _, last in states}
+        self.limit = timedelta(minutes=self.watch.minutes)
         keys = stored_spellings({row.question for row in self.given})
         questions = Question.objects.filter(question_set__watches=self.watch, key__in=keys)
         self.questions: dict[str, list[Question]] = {}
         for question in questions.order_by():
             self.questions.setdefault(plain_key(question.key), []).append(question)
+
+    @cached_property
+    def met(self) -> defaultdict[str, set[int]]:
+        """Find the questions of the watch that these workers have met, by id."""
+        return defaultdict(set, meetings.find_met(self.watch, {row.worker for row in self.given}))
+
+    @cached_property
+    def twins(self) -> dict[int, set[int]]:
+        return meetings.find_twins(self.watch)
 
     @cached_property
     def stored(self) -> dict[tuple[int, int], str]:
@@ -160,22 +198,40 @@ class GoldPlaces:
 
     def place_row(self, number: int, row: GivenGold) -> GoldFate:
         try:
-            return GoldFate(number, self._place(number, row))
+            return GoldFate(number, *self._place(number, row))
         except Refused as refusal:
             return GoldFate(number, REFUSED, str(refusal))
 
-    def _place(self, number: int, row: GivenGold) -> str:
+    def _place(self, number: int, row: GivenGold) -> tuple[str, ...]:
+        """Store the new row; return the result, and the reason of one that is not as sent."""
         watched, question = self._find_worker(row.worker), self._find_question(row.question)
         pair = (watched, question.pk)
-        if pair in self.new:
-            return _compare(self.new[pair][1], row.response)
-        refuse_response(row.response)
-        if self.outside == "refuse" and not question.allows(row.response):
-            raise outside_choices(question.choices, row.response, question.kind)
+        known = self.new.get(pair)
+        met = self.met[plain_key(row.worker)]
+        if not known and question.pk in met and pair not in self.stored:
+            raise Answered(f"“{row.worker}” has met question “{row.question}” before: {MET}.")
+        if known and (known.response or row.response is None):
+            return (_compare(known.response, row.response),)
         moment = self.now + number * TICK
-        time = moment if row.asked is None else max(EARLIEST, min(row.asked, moment))
-        self.new[pair] = (time, row.response, self._grade(question, row.response))
-        return ADDED
+        asked = moment if row.asked is None else max(EARLIEST, min(row.asked, moment))
+        new = NewGold(asked, self.now + self.limit, "", False)
+        if row.response is not None:
+            refuse_response(row.response)
+            if self.outside == "refuse" and not question.allows(row.response):
+                raise outside_choices(question.choices, row.response, question.kind)
+            right = self._grade(question, row.response)
+            new = new._replace(response=row.response, right=right)
+            if known or row.asked is None:
+                new = new._replace(due=None, asked=known.asked if known else asked)
+        met |= self.twins.get(question.pk, set())
+        is_late = self._is_passed_over(watched, asked)
+        self.new[pair] = NewGold(asked, None, "", False) if is_late else new
+        return (ADDED, PASSED_OVER) if is_late else (ADDED,)
+
+    def _is_passed_over(self, watched: int, asked: datetime) -> bool:
+        """Tell if the time of a question is over, and later ones are counted already."""
+        last = self.last_asked[watched]
+        return last is not None and asked < last and asked + self.limit < self.now
 
     def _grade(self, question: Question, response: str) -> bool:
         place = (question.pk, response)
@@ -187,8 +243,15 @@ class GoldPlaces:
         """Tell the result of a row, after some of the answers were found to be there."""
         if fate.result == REFUSED:
             return fate
-        pair = (self._find_worker(row.worker), self._find_question(row.question).pk)
+        question = self._find_question(row.question)
+        pair = (self._find_worker(row.worker), question.pk)
         if pair not in self.stored:
+            return fate
+        if not self.stored[pair] and row.response is not None:
+            answers = GoldAnswer.objects.filter(watched=pair[0], question=question)
+            if not _close(answers, row.response, self._grade(question, row.response), self.now):
+                return GoldFate(fate.row, REFUSED, TOO_LATE)
+            self.stored[pair] = row.response
             return fate
         try:
             return GoldFate(fate.row, _compare(self.stored[pair], row.response))
@@ -198,8 +261,11 @@ class GoldPlaces:
     def find_place(self, worker: str, key: str) -> tuple[int, Question]:
         """Find the watched worker and the question. Raises Refused also if it was answered."""
         watched, question = self._find_worker(worker), self._find_question(key)
-        if (watched, question.pk) in self.stored:
+        if self.stored.get((watched, question.pk)):
             raise Answered(f"“{worker}” has already answered question “{key}”.")
+        if question.pk in self.met[plain_key(worker)] and (watched, question.pk) not in self.stored:
+            raise Answered(f"“{worker}” has met question “{key}” before: {MET}.")
+        self.met[plain_key(worker)] |= self.twins.get(question.pk, set()) - {question.pk}
         return watched, question
 
     def _find_worker(self, key: str) -> int:
@@ -222,8 +288,8 @@ class GoldPlaces:
         return questions[0]
 
 
-def _compare(first: str, response: str) -> str:
+def _compare(first: str, response: str | None) -> str:
     """Tell that nothing changes, or raise Answered for another response than the first one."""
-    if first not in (response, DELETED):
+    if response is not None and first not in (response, DELETED):
         raise Answered(ANSWERED_DIFFERENTLY)
     return UNCHANGED

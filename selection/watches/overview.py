@@ -41,6 +41,7 @@ WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
     "tried": lambda row: row.tried,
     "last_asked": lambda row: row.last_asked,
     "met": lambda row: row.met,
+    "met_before": lambda row: row.met_before,
 }
 GOLD_COLUMNS: dict[str, Callable[[GoldAnswer], Any]] = {
     "worker": lambda row: row.watched.worker.key,
@@ -48,6 +49,7 @@ GOLD_COLUMNS: dict[str, Callable[[GoldAnswer], Any]] = {
     "question": lambda row: row.question.key,
     "asked": lambda row: row.asked,
     "received": lambda row: row.at,
+    "due": lambda row: row.due,
     "response": lambda row: row.response,
     "right": lambda row: row.right,
     "counted": lambda row: row.counted,
@@ -84,7 +86,10 @@ def describe_rule(watch: Watch) -> str:
             f"{counted(watch.once_in, 'gold answer')}."
         )
     if watch.rule == Watch.Rule.SHARE:
-        return f"On average, a share of at most {watch.delta:.3g} of the alarms is false."
+        return (
+            f"On average, a share of at most {watch.delta:.3g} of the alarms is false: proved for "
+            "workers that began together, until one is added or begins anew."
+        )
     return (
         f"With a probability of {1 - watch.delta:.3g}, workers that began together and keep the "
         "level are never reported."
@@ -179,22 +184,23 @@ def _forecast_golds(watches: Sequence[Watch]) -> dict[int, Facts]:
     questions = Watch.objects.filter(pk__in=[watch.pk for watch in watches]).order_by()
     sizes = dict(questions.annotate(questions=in_use).values_list("pk", "questions"))
     rows = WatchedWorker.objects.filter(watch__in=watches).order_by()
-    met: dict[int, list[tuple[int, datetime | None]]] = {watch.pk: [] for watch in watches}
+    met: dict[int, list[Any]] = {watch.pk: [] for watch in watches}
     active = rows.exclude(state__in=(State.LEFT, State.PAUSED))
-    for pk, count, first in active.values_list("watch", "met", "first_asked"):
-        met[pk].append((count, first))
+    for pk, *facts in active.values_list("watch", "met", "met_before", "first_asked"):
+        met[pk].append(tuple(facts))
     now = db_clock.database_now()
     return {one.pk: _forecast_gold(one, sizes[one.pk], met[one.pk], now) for one in watches}
 
 
 def _forecast_gold(
-    watch: Watch, questions: int, met: list[tuple[int, datetime | None]], now: datetime
+    watch: Watch, questions: int, met: list[tuple[int, int, datetime | None]], now: datetime
 ) -> Facts:
     paced = watch.every if watch.pace == Watch.Pace.WEEK else 0
     weeks = []
-    for count, first in met:
+    for count, before, first in met:
         weekly = max(paced, count / max(1.0, (now - (first or now)) / WEEK))
-        weeks += [max(0, questions - count) / weekly] if weekly else []
+        left = max(0, questions - before - count)
+        weeks += [left / weekly] if weekly else [] if left else [0.0]
     soon = sum(time <= SOON_WEEKS for time in weeks)
     least = min(weeks, default=None)
     return Facts(questions=questions, soon=soon, weeks=least, words=_describe_gold(soon, least))
@@ -213,7 +219,7 @@ def _describe_gold(soon: int, weeks: float | None) -> str:
 def recent_answers(rows: list[WatchedWorker]) -> dict[int, list[bool]]:
     """List each worker's latest grades, oldest first."""
     latest = [F("asked").desc(), F("pk").desc()]
-    answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
+    answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None, counted=True)
     ranked = answers.annotate(rank=Window(RowNumber(), partition_by="watched", order_by=latest))
     recent: dict[int, list[bool]] = {row.pk: [] for row in rows}
     latest_rows = ranked.filter(rank__lte=RECENT).order_by("asked", "pk")

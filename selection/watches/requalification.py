@@ -1,7 +1,8 @@
 """Requalification: a test of a worker who fell, by further gold questions of their watch.
 
-A test has its own answers, counted from its beginning in the order in which they were asked. Each
-is judged once, at its first result; the proof is in ``topk.drift.MarkTest``.
+A test has its own answers, counted from its beginning in the order in which they were asked, up to
+the first question that is open. It is judged once, at its first result; the proof is in
+``topk.drift.MarkTest``.
 """
 
 from collections.abc import Collection
@@ -23,7 +24,7 @@ def judge_tests(watch: Watch, rows: Collection[WatchedWorker]) -> list[WatchedWo
     """
     results: dict[int, list[Asked]] = {row.pk: [] for row in rows}
     since = {row.pk: row.since for row in rows}
-    answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
+    answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None).in_turn()
     columns = ("watched", "asked", "right")
     for pk, time, mark in answers.order_by("asked", "pk").values_list(*columns) if rows else ():
         beginning = since[pk]

@@ -1,6 +1,8 @@
-"""A step of a watch: waiting answers are counted, in the order in which they were asked.
+"""A step of a watch: closed answers are counted, in the order in which they were asked.
 
-The stored evidence is derived: a recount from all answers gives the same.
+One that was asked after an open question waits for it: counted as they arrive, slow answers would
+be missing, and these are more often wrong. The stored evidence is derived: a recount from all
+answers gives the same.
 """
 
 from bisect import bisect_left
@@ -45,8 +47,12 @@ def request_watch(watch_id: int) -> None:
 
 
 def sweep_watches() -> None:
-    """Request steps whose message was lost."""
-    waiting = GoldAnswer.objects.filter(watched__watch=OuterRef("pk"), counted=False)
+    """Close questions whose time is over; request steps for these, and those with a lost message.
+
+    A question without an answer is stored as not right.
+    """
+    GoldAnswer.objects.overdue(db_clock.database_now()).update(due=None)
+    waiting = GoldAnswer.objects.filter(watched__watch=OuterRef("pk"), counted=False).in_turn()
     stale = WatchedWorker.objects.filter(Q(recount=True) | Q(threshold=None), watch=OuterRef("pk"))
     behind = Watch.objects.filter(Exists(waiting) | Exists(stale))
     for pk in behind.values_list("pk", flat=True):
@@ -77,7 +83,8 @@ def regrade_question(question: Question) -> None:
 
 def _grade_again(answers: QuerySet[GoldAnswer]) -> None:
     changed = []
-    for answer in answers.exclude(response=DELETED).select_related("question").iterator():
+    given = answers.exclude(response__in=("", DELETED))
+    for answer in given.select_related("question").iterator():
         mark = answer.question.grade(answer.response)
         if mark != answer.right:
             answer.right = mark
@@ -122,7 +129,7 @@ class WatchStep:
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.now = watch, db_clock.database_now()
-        self.answers = GoldAnswer.objects.filter(watched__watch=watch, counted=False)
+        self.answers = GoldAnswer.objects.filter(watched__watch=watch, counted=False).in_turn()
         self.waiting = _read_answers(self.answers, AT_ONCE)
         self.has_more = len(self.waiting) == AT_ONCE
         self.seen: dict[int, list[bool]] = {}
@@ -156,7 +163,7 @@ class WatchStep:
         for answer in self.waiting:
             by_worker.setdefault(answer.watched_id, []).append(answer)
         anew = [row for row in self.rows if _is_behind(row, by_worker.get(row.pk, ()))]
-        answers = by_worker | self._answers_from_beginning(anew)
+        answers = by_worker | self._answers_from_beginning(anew, by_worker)
         for row in self.rows:
             row.met += len(by_worker.get(row.pk, ()))
         for row in anew:
@@ -175,13 +182,16 @@ class WatchStep:
             elif row.threshold is None:
                 row.threshold = _threshold(self.watch, row)
 
-    def _answers_from_beginning(self, rows: Sequence[WatchedWorker]) -> dict[int, list[_Answer]]:
+    def _answers_from_beginning(
+        self, rows: Sequence[WatchedWorker], news: dict[int, list[_Answer]]
+    ) -> dict[int, list[_Answer]]:
         """Empty these workers' evidence, and return all answers that it is made of."""
-        by_worker: dict[int, list[_Answer]] = {row.pk: [] for row in rows}
-        stored = GoldAnswer.objects.filter(watched__in=list(by_worker))
+        by_worker = {row.pk: news.get(row.pk, [])[:] for row in rows}
+        stored = GoldAnswer.objects.filter(watched__in=list(by_worker), counted=True)
         for answer in _read_answers(stored) if rows else ():
             by_worker[answer.watched_id].append(answer)
         for row in rows:
+            by_worker[row.pk].sort(key=attrgetter("asked", "pk"))
             row.empty_evidence()
             row.last_asked = row.since
         return by_worker
@@ -212,7 +222,7 @@ class WatchStep:
         evidence = observe_each(self.start, places, marks, levels, bars)
         for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
-            if row.state in row.RETESTED:  # a test has evidence of its own
+            if row.is_retested:
                 row.memory, row.evidence = b"", 0
 
     def _sums(self, evidence: Floats) -> Floats:

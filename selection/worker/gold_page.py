@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from selection.errors import Answered, NotFound
+from selection.errors import NotFound
 from selection.models import WatchedWorker
 from selection.watches import gold, practice, session
 
@@ -47,7 +47,7 @@ def gold_page(request: HttpRequest, token: str) -> HttpResponse:
         lesson = render_lesson(request, row.practised.filter(done=True))
         return lesson or _show_next(request, row, request.GET.get("notice", ""))
     try:
-        sent = (_take_practice if "practice" in request.POST else _take_answer)(request, row)
+        sent = _take_form(request, row)
     except NotFound:
         return render_lost(request)
     return redirect_to_page(request, sent) or _show_next(request, row, sent.notice)
@@ -56,8 +56,12 @@ def gold_page(request: HttpRequest, token: str) -> HttpResponse:
 def _show_next(request: HttpRequest, row: WatchedWorker, notice: str) -> HttpResponse:
     content = session.find_next(row)
     context: dict[str, Any] = {"state": content.state, "notice": messages.notice_text(notice)}
-    if content.question:
+    if content.state == "next":
+        context |= {"minutes": row.watch.minutes, "again": row.gold_answers.exists()}
+    elif content.question:
         question, context["instructions"] = preview_question(content.question)
+        question = replace(question, due=content.due)
+        context["time_left"] = messages.time_left(question.seconds_left)
         number = request.POST.get("practice") or request.POST.get("assignment")
         if notice in messages.REFUSED and number == str(question.assignment):
             question = replace(question, said=tuple(request.POST.getlist("response")))
@@ -66,14 +70,28 @@ def _show_next(request: HttpRequest, row: WatchedWorker, notice: str) -> HttpRes
     return render(request, "work/gold.html", context, status=status)
 
 
+def _take_form(request: HttpRequest, row: WatchedWorker) -> Sent:
+    if "start" in request.POST:
+        return _show_question(row)
+    return (_take_practice if "practice" in request.POST else _take_answer)(request, row)
+
+
+def _show_question(row: WatchedWorker) -> Sent:
+    """Start the time of the next question: its worker asks for it.
+
+    A mail program that opens the link starts none, nor does the answer before.
+    """
+    content = session.find_next(row)
+    if content.state == "next":
+        gold.record_shown(row, content.question)
+    return Sent()
+
+
 def _take_answer(request: HttpRequest, row: WatchedWorker) -> Sent:
-    """Record the answer to the question that is the worker's turn."""
+    """Record the answer to a question that the worker was shown."""
 
     def take(question_id: int, response: str) -> None:
-        content = session.find_next(row)
-        if content.state != "question" or content.question.pk != question_id:
-            raise Answered("This question is answered, or it is not the worker's turn.")
-        gold.record_shown(row, content.question, response)
+        gold.record_response(row, session.find_shown(row, question_id), response)
 
     return Sent(result_or_notice(request, take)[1])
 

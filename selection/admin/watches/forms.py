@@ -10,6 +10,7 @@ from selection.accounts import scoped
 from selection.admin import styled
 from selection.admin.forms import LinesField
 from selection.models import Pool, QuestionSet, Run, Watch
+from selection.models.run_columns import MINUTES, MOST_MINUTES
 from selection.models.watches import (
     DELTA,
     HIGHEST_LEVEL,
@@ -47,7 +48,12 @@ class SettingsForm(forms.Form):
         help_text="Share of right answers that every worker should keep. Leave blank for a level "
         "of each worker: the run’s pass mark, or else their accuracy less ε.",
     )
-    rule = styled.ChoiceField(label="False alarms", choices=Watch.Rule.choices)
+    rule = styled.ChoiceField(
+        label="False alarms",
+        choices=Watch.Rule.choices,
+        help_text="“Never” notices small falls late: from 90 to 75 percent, at a level of 80, it "
+        "needs eight times as many gold answers as “rarely”.",
+    )
     once_in = styled.IntegerField(
         label="Gold answers between false alarms",
         min_value=10,
@@ -60,6 +66,14 @@ class SettingsForm(forms.Form):
         (0.1, 50),
         initial=100 * DELTA,
         help_text="For “few” and “never”, and for tests.",
+    )
+    minutes = styled.IntegerField(
+        label="Time limit per question (minutes)",
+        required=False,
+        min_value=1,
+        max_value=MOST_MINUTES,
+        initial=MINUTES,
+        help_text="Starts when the worker sees the question. A late answer counts as not right.",
     )
     pace = styled.ChoiceField(label="Amount of gold", choices=Watch.Pace.choices)
     every = styled.IntegerField(
@@ -106,7 +120,8 @@ class SettingsForm(forms.Form):
         values = {name: self.cleaned_data.get(name, False) for name in ("name", *SETTINGS)}
         for name, default in SHARES.items():
             values[name] = default if values[name] is None else values[name] / 100
-        return values | {"tries": values["tries"] or TRIES}
+        defaults = {"tries": values["tries"] or TRIES, "minutes": values["minutes"] or MINUTES}
+        return values | defaults
 
 
 class BeginForm(SettingsForm):

@@ -2,9 +2,9 @@
 
 A worker is the same in every pool of a team by their key. A question is the same in every question
 set of a team by its key and its text together, so that a copied or reimported set counts; both
-irrespective of the spelling of accents and spaces. A question was met if it was shown in any run,
-or answered, also elsewhere. The facts at the start, or at the time of joining, are stored with the
-worker and stay: a run is reproduced from its stored data.
+irrespective of the spelling of accents and spaces. A question was met if it was shown in any run or
+watch, or answered, also elsewhere. The facts at the start, or at the time of joining, are stored
+with the worker and stay: a run is reproduced from its stored data.
 """
 
 from collections import Counter, defaultdict
@@ -16,8 +16,11 @@ from django.db.models import Q, QuerySet
 from selection.models import (
     Assignment,
     Candidate,
+    GoldAnswer,
+    Pool,
     Question,
     Run,
+    Watch,
     Worker,
     exposure,
     map_to_stored,
@@ -128,54 +131,79 @@ def questions_met_before(run: Run, keys: Sequence[str] | None = None) -> MetBefo
 
     keys  only these workers; None: all of the pool
     """
-    places, sets = _same_questions(run)
-    covers = Q(question_set__in=sets) | Q(further__question_set__in=sets)
-    earlier = Run.objects.filter(covers, team=run.pool.team_id).exclude(pk=run.pk)
-    rows = Assignment.objects.filter(
-        Q(shown__isnull=False) | Q(answer__response__gt=""),
-        candidate__run__in=earlier.values("pk"),
-    ).filter(_candidates_of_keys(run, keys))
+    skill_of = {skill.question_set_id: skill.number for skill in run.skills}
+    questions = Question.objects.filter(question_set__in=skill_of).order_by()
     numbers: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
-    columns = rows.order_by().values_list("candidate__worker__key", "question_id")
-    for key, question in columns.iterator(5000):
-        for skill, number in places.get(question, ()):
-            numbers[plain_key(key)][skill].add(number)
-    models = _model_keys(run) if numbers else set()
+    met = met_questions(run.pool, questions, keys, besides=run)
+    places = {
+        pk: (skill_of[question_set], number)
+        for pk, question_set, number in questions.values_list("pk", "question_set", "number")
+    }
+    for key, pks in met.items():
+        for skill, number in map(places.__getitem__, pks):
+            numbers[key][skill].add(number)
     return {
         key: {skill: sorted(met) for skill, met in skills.items()}
         for key, skills in numbers.items()
-        if key not in models
     }
 
 
-def _model_keys(run: Run) -> set[str]:
-    """List the ids of the pool's models: none remembers a question."""
-    rows = run.pool.workers.filter(endpoint__isnull=False)
-    return set(map(plain_key, rows.values_list("key", flat=True)))
+def met_questions(
+    pool: Pool,
+    questions: QuerySet[Question],
+    keys: Sequence[str] | None = None,
+    besides: Run | None = None,
+) -> dict[str, set[int]]:
+    """Map the ids of the pool's workers to those of these questions that they have met.
+
+    keys     only these workers; None: all of the pool
+    besides  a run that does not count
+
+    Models are left out: none remembers a question.
+    """
+    same, sets = _same_questions(pool, questions)
+    covers = Q(question_set__in=sets) | Q(further__question_set__in=sets)
+    runs = Run.objects.filter(covers, team=pool.team_id)
+    if besides is not None:
+        runs = runs.exclude(pk=besides.pk)
+    watches = Watch.objects.filter(question_sets__in=sets, team=pool.team_id)
+    people = _same_people(pool, keys)
+    tested = Assignment.objects.filter(
+        Q(shown__isnull=False) | Q(answer__response__gt=""),
+        candidate__run__in=runs.values("pk"),
+        candidate__worker__in=people,
+    )
+    watched = GoldAnswer.objects.filter(watched__watch__in=watches, watched__worker__in=people)
+    met: dict[str, set[int]] = defaultdict(set)
+    for rows, key in ((tested, "candidate__worker__key"), (watched, "watched__worker__key")):
+        for worker, question in rows.order_by().values_list(key, "question").iterator(5000):
+            met[plain_key(worker)].update(same.get(question, ()))
+    return met
 
 
-def _candidates_of_keys(run: Run, keys: Sequence[str] | None) -> Q:
-    """Match candidates of these keys, or of the pool, in any spelling."""
-    if keys is not None:
-        return Q(candidate__worker__key__in=stored_spellings(keys))
-    workers = run.pool.workers.order_by()
-    odd = stored_spellings(workers.filter(key__regex=ODD).values_list("key", flat=True))
-    same = Q(candidate__worker__key__in=workers.values("key"))
-    return same | Q(candidate__worker__key__in=odd) if odd else same
+def _same_people(pool: Pool, keys: Sequence[str] | None) -> QuerySet[Worker]:
+    """Select the team's workers of these keys, or of the pool, in any spelling; no models."""
+    if keys is None:
+        workers = pool.workers.order_by()
+        odd = stored_spellings(workers.filter(key__regex=ODD).values_list("key", flat=True))
+        same = Q(key__in=workers.values("key")) | Q(key__in=odd)
+    else:
+        same = Q(key__in=stored_spellings(keys))
+    models = pool.workers.filter(endpoint__isnull=False).values("key")
+    people = Worker.objects.filter(same, pool__team=pool.team_id)
+    return people.exclude(key__in=models).order_by()
 
 
-def _same_questions(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int]]:
-    """Map each question equal to one of the run to its (skill, number); return also their sets."""
-    skill_of = {skill.question_set_id: skill.number for skill in run.skills}
-    questions = Question.objects.filter(question_set__in=skill_of).order_by()
-    identities: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for question_set, number, key, prompt in questions.values_list(
-        "question_set", "number", "key", "prompt"
-    ):
-        identities[_question_identity(key, prompt)].append((skill_of[question_set], number))
+def _same_questions(
+    pool: Pool, questions: QuerySet[Question]
+) -> tuple[dict[int, list[int]], set[int]]:
+    """Map each question of the team to those of these that it equals; return also their sets."""
+    identities: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for pk, key, prompt in questions.values_list("pk", "key", "prompt"):
+        identities[_question_identity(key, prompt)].append(pk)
     odd = stored_spellings(questions.filter(key__regex=ODD).values_list("key", flat=True))
     same_key = Question.objects.filter(
-        Q(key__in=questions.values("key")) | Q(key__in=odd), question_set__team=run.pool.team_id
+        Q(key__in=questions.values("key")) | Q(key__in=odd), question_set__team=pool.team_id
     )
     places, sets = {}, set()
     for pk, question_set, key, prompt in same_key.order_by().values_list(
@@ -189,7 +217,11 @@ def _same_questions(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int
 
 def _question_identity(key: str, prompt: str) -> tuple[str, str]:
     """Make the key and text comparable: forms and files end lines differently."""
-    return plain_key(key), " ".join(plain_key(prompt).split())
+    return plain_key(key), plain_text(prompt)
+
+
+def plain_text(prompt: str) -> str:
+    return " ".join(plain_key(prompt).split())
 
 
 # -- effects on the run

@@ -15,7 +15,7 @@ from selection.models import (
     WatchConnection,
     default_team,
 )
-from selection.watches import alarms, begin, session, steps
+from selection.watches import alarms, begin, session
 from selection.watches.gold import GivenGold, record_gold
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.label_studio_world import (
@@ -29,7 +29,7 @@ from tests.label_studio_world import (
     user,
     watch_with,
 )
-from tests.selection.watches.worlds import state_of
+from tests.selection.watches.worlds import settle, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -117,9 +117,33 @@ def test_answers_count_in_the_order_of_asking(studio, connection):
     exchange(link)
     exchange(link)  # nothing counts twice
     rows = GoldAnswer.objects.order_by("asked").values_list("watched__worker__key", "response")
-    assert list(rows) == [("w0", "yes"), ("w0", "no")]
+    assert list(rows) == [("w0", "yes"), ("w0", "no"), ("w1", "")]
     assert lying(studio, link) == [third]
     assert link.problem == ""
+
+
+def test_skipped_task_counts_as_not_right_once_its_time_is_over(studio, connection):
+    watch = watch_with(studio, 1, every=2)
+    studio.enterprise = True
+    link = join(watch, connection, add_project(studio, 4, **MANUAL))
+    first, second, third, fourth = lying(studio, link)
+    worker = user(studio, "w0")
+    studio.annotate(first, None, worker)
+    studio.annotate(second, None, worker)
+    studio.annotate(third, {"choices": ["yes"]}, worker)
+    exchange(link)
+    studio.annotate(second, {"choices": ["yes"]}, worker)  # it came again, in time
+    exchange(link)
+    assert first in lying(studio, link)
+    settle(watch)
+    row = state_of(watch)
+    assert (row.answers, row.right) == (3, 2)
+    studio.annotate(first, {"choices": ["yes"]}, worker)
+    exchange(link)
+    assert "Too late" in link.problem
+    assert lying(studio, link) == [fourth]
+    settle(watch)
+    assert state_of(watch).right == 2
 
 
 @pytest.mark.parametrize(
@@ -206,7 +230,7 @@ def test_fallen_worker_is_paused_there_until_the_pause_ends(studio, connection):
             value = {"choices": ["no" if key == "w0" else "yes"]}
             studio.annotate(int(row.outside_id), value, user(studio, key))
         exchange(link)
-        steps.advance_watch(watch.pk)
+        settle(watch)
         if state_of(watch).state == "paused":
             break
     assert [row.state for row in watch.workers.order_by("worker__key")] == [

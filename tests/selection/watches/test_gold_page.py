@@ -11,7 +11,7 @@ from selection.worker import links
 from tests.pages import admin_url, text_of
 from tests.worlds import make_questions
 
-from .worlds import make_watch, state_of
+from .worlds import make_watch, settle, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -20,11 +20,15 @@ def open_page(row: WatchedWorker, body: dict[str, object] | None = None):
     link = links.gold_address(row.pk, row.link_version)
     path = "/gold/" + link.rstrip("/").rpartition("/")[2] + "/"
     client = Client()
-    return client.get(path) if body is None else client.post(path, body, follow=True)
+    return client.post(path, {"start": "yes"} if body is None else body, follow=True)
 
 
 def question_on(page) -> int:
     return int(re.search(r'name="assignment" value="(\d+)"', page.content.decode()).group(1))
+
+
+def given():
+    return GoldAnswer.objects.exclude(response="")
 
 
 def answer(row: WatchedWorker, response: str):
@@ -41,6 +45,38 @@ def test_wrong_answers_on_the_page_raise_an_alarm():
     steps.advance_watch(watch.pk)
     row = state_of(watch)
     assert (row.answers, row.right, row.state) == (25, 0, WatchedWorker.State.ALARM)
+
+
+def test_time_begins_when_the_worker_asks_for_the_question():
+    """A mail program that opens the link starts nothing, nor does the answer before."""
+    watch = make_watch(minutes=30)
+    row = state_of(watch)
+    link = links.gold_address(row.pk, row.link_version)
+    first = Client().get("/gold/" + link.rstrip("/").rpartition("/")[2] + "/")
+    assert "Minutes for each question: 30" in text_of(first)
+    assert not GoldAnswer.objects.exists()
+    assert "minutes left to answer" in text_of(open_page(row))
+    assert "Next question" in text_of(answer(row, "yes"))
+    assert GoldAnswer.objects.count() == 1
+
+
+def test_question_that_is_not_answered_in_time_counts_as_not_right():
+    watch = make_watch()
+    row = state_of(watch)
+    first = question_on(open_page(row))
+    assert question_on(open_page(row)) == first
+    settle(watch)
+    assert (state_of(watch).answers, state_of(watch).right) == (1, 0)
+    late = open_page(row, {"assignment": first, "response": "yes"})
+    assert "Too late" in text_of(late)
+    assert question_on(open_page(row)) != first
+
+
+def test_question_that_was_not_shown_is_not_answered():
+    row = state_of(make_watch(questions=1))
+    page = open_page(row, {"assignment": Question.objects.get().pk, "response": "yes"})
+    assert page.status_code == 200
+    assert not GoldAnswer.objects.exists()
 
 
 def test_workers_meet_each_question_once_in_a_drawn_order():
@@ -73,8 +109,8 @@ def test_tested_worker_gets_more_questions():
     steps.advance_watch(watch.pk)
     alarms.ACTIONS["requalify"](state_of(watch), "ada", "")
     for _ in range(15):
-        page = answer(state_of(watch), "yes")
-    assert question_on(page)
+        answer(state_of(watch), "yes")
+    assert question_on(open_page(state_of(watch)))
 
 
 def test_repeated_and_foreign_answers_change_nothing():
@@ -85,7 +121,7 @@ def test_repeated_and_foreign_answers_change_nothing():
     assert "your first answer to it counts" in again.content.decode()
     other = make_questions(1).questions.get()
     open_page(row, {"assignment": other.pk, "response": "yes"})
-    assert [one.response for one in GoldAnswer.objects.all()] == ["yes"]
+    assert [one.response for one in given()] == ["yes"]
 
 
 def test_unusable_response_is_kept_on_the_page():
@@ -94,7 +130,7 @@ def test_unusable_response_is_kept_on_the_page():
     page = answer(row, "perhaps")
     assert "not in the list" in page.content.decode()
     assert "Please give an answer first" in answer(row, "").content.decode()
-    assert not GoldAnswer.objects.exists()
+    assert not given().exists()
 
 
 def test_page_tells_a_pause_and_the_end():
@@ -112,7 +148,7 @@ def test_page_tells_a_pause_and_the_end():
     begin.remove_workers(watch, ["w1"])
     gone = Client().get("/gold/" + "1.forged/")
     assert gone.status_code == 404
-    assert not GoldAnswer.objects.exists()
+    assert not given().exists()
 
 
 def test_retired_question_is_not_asked():
@@ -123,7 +159,7 @@ def test_retired_question_is_not_asked():
     assert question_on(open_page(row)) != shown.pk
     late = open_page(row, {"assignment": shown.pk, "response": "yes"})
     assert late.status_code == 200
-    assert not GoldAnswer.objects.exists()
+    assert not given().exists()
 
 
 def test_replaced_link_says_so_and_answers_stay(requester, token):
@@ -138,7 +174,7 @@ def test_replaced_link_says_so_and_answers_stay(requester, token):
     assert open_page(old, {"assignment": 1, "response": "yes"}).status_code == 410
     row = state_of(watch)
     assert question_on(open_page(row))
-    assert (row.gold_answers.count(), state_of(watch, "w1").link_version) == (1, 0)
+    assert (given().count(), state_of(watch, "w1").link_version) == (1, 0)
     assert links.gold_address(row.pk, row.link_version) in requester.get(page).content.decode()
     entry = AuditEntry.objects.get(kind="gold link replaced")
     assert (entry.who, entry.why, entry.name) == ("requester", "leaked", "w0")

@@ -24,7 +24,7 @@ from tests.pages import admin_url, text_of
 from tests.worlds import make_questions
 
 from .test_gold_page import answer, open_page, question_on
-from .worlds import answers, make_watch, state_of
+from .worlds import answers, make_watch, settle, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -69,10 +69,10 @@ def test_practice_comes_before_the_test_and_never_counts():
     steps.recount_watch(watch)
     steps.advance_watch(watch.pk)
     assert state_of(watch).answers == 0
-    assert question_on(answer(state_of(watch), "yes"))
+    answer(state_of(watch), "yes")
+    assert question_on(open_page(state_of(watch)))
     gold.record_gold(watch, answers("w0", "y" * 70, 20))
-    for _ in range(2):
-        steps.advance_watch(watch.pk)
+    settle(watch)  # a question is on the worker's page
     assert state_of(watch).state == "fine"
     states = [json.loads(row.body)["data"]["state"] for row in Delivery.objects.order_by("pk")]
     assert states == ["practice", "testing", "fine"]
@@ -100,7 +100,7 @@ def test_worker_out_of_practice_tries_has_failed_and_the_second_try_begins_with_
     sent = {"practice": row.practised.first().practice_id, "response": "no"}
     assert "your first answer to it counts" in text_of(open_page(state_of(watch), sent))
     gold.record_gold(watch, answers("w0", "n" * 30, 60))
-    steps.advance_watch(watch.pk)
+    settle(watch)  # a question is on the worker's page
     with pytest.raises(Conflict, match="has had 2 tests"):
         alarms.requalify_worker(state_of(watch), "ada")
 

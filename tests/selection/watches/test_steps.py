@@ -12,7 +12,7 @@ from selection.watches import alarms, begin, gold, steps
 from selection.watches.gold import GivenGold
 from topk.drift import DriftDetector
 
-from .worlds import answers, make_watch, state_of
+from .worlds import answers, make_watch, settle, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -94,11 +94,13 @@ def test_answers_count_in_the_order_in_which_they_were_asked():
     for place in (4, 0, 7, 1, 2, 3, 9, 8, 6, 5):
         one = rows[place]
         asked = now + timedelta(minutes=place)
-        gold.record_gold(late, [GivenGold(one.worker, one.question, one.response, asked)])
+        gold.record_gold(late, [GivenGold("w1", one.question, one.response, asked)])
         steps.advance_watch(late.pk)
+    assert state_of(late, "w1").answers == 0  # others may be on their way
+    settle(late)
     steps.advance_watch(watch.pk)
-    assert state_of(late).evidence == pytest.approx(state_of(watch).evidence)
-    assert bytes(state_of(late).memory) == bytes(state_of(watch).memory)
+    assert state_of(late, "w1").evidence == pytest.approx(state_of(watch).evidence)
+    assert bytes(state_of(late, "w1").memory) == bytes(state_of(watch).memory)
 
 
 @pytest.mark.parametrize("rule", Watch.Rule.values)

@@ -1,7 +1,10 @@
 """Watches with simulated gold answers."""
 
-from selection.models import Watch, WatchedWorker
-from selection.watches import begin
+from datetime import timedelta
+
+from selection import db_clock
+from selection.models import GoldAnswer, Watch, WatchedWorker
+from selection.watches import begin, steps
 from selection.watches.gold import GivenGold
 from tests.worlds import make_pool, make_questions, names
 
@@ -16,6 +19,15 @@ def answers(worker: str, right: str, first: int = 0) -> list[GivenGold]:
     """One gold answer for each letter, a question each: y is right, n is wrong."""
     words = {"y": "yes", "n": "no"}
     return [GivenGold(worker, f"q{first + i}", words[one]) for i, one in enumerate(right)]
+
+
+def settle(watch: Watch) -> None:
+    """Let the time of all open questions end, and count them."""
+    rows = GoldAnswer.objects.filter(watched__watch=watch).exclude(due=None)
+    rows.update(due=db_clock.database_now() - timedelta(seconds=1))
+    steps.sweep_watches()
+    while steps.advance_watch(watch.pk):
+        pass
 
 
 def state_of(watch: Watch, worker: str = "w0") -> WatchedWorker:

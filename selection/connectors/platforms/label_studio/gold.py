@@ -171,22 +171,23 @@ def _take_page(
     for row in lying.filter(outside_id__in=by_id).select_related("question"):
         news = list(_answers_of(row, by_id[row.outside_id], control))
         answers += news
-        if len(news) >= (1 if row.watched_id else max(1, most)):
+        if sum(not one.is_skipped for one in news) >= (1 if row.watched_id else max(1, most)):
             closed.append(row.pk)
     gold_intake.take_gold(link, answers)
     link.gold_tasks.filter(pk__in=closed).update(state=State.ANSWERED)
 
 
 def _answers_of(row: GoldTask, task: Object, control: Control) -> Iterator[OutsideGold]:
-    """Yield the answers in a task; a skipped one is none, since the task comes again."""
+    """Yield the answers in a task; a skipped one has none yet, since the task comes again."""
     for annotation in reading.valid_annotations(task):
-        if annotation.get("ground_truth") or annotation.get("was_cancelled"):
+        if annotation.get("ground_truth"):
             continue
         by = annotation.get("completed_by")
         user = str(by.get("id") if isinstance(by, dict) else by)
         name = str((by.get("email") if isinstance(by, dict) else "") or user)
-        response = reading.response_of(annotation, control.name)
-        yield OutsideGold(row, user, name, response, _time_of_asking(annotation))
+        is_skipped = bool(annotation.get("was_cancelled"))
+        response = None if is_skipped else reading.response_of(annotation, control.name)
+        yield OutsideGold(row, user, name, response, _time_of_asking(annotation), is_skipped)
 
 
 def _time_of_asking(annotation: Mapping[str, Any]) -> datetime:
