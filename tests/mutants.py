@@ -36,9 +36,24 @@ ROOMS = {
         for name in ("engine", "answers", "watches", "grading", "outbox", "model_workers")
     },
 }
-EQUIVALENT: dict[str, str] = {}  # "path: line → mistake", and the reason
+# Mistakes that no test could notice: by the reason, parts of "path: before → after".
+EQUIVALENT = {
+    "two sums of logarithms are never equal": (
+        "pass_mark.py: evidence[start:] >= needed",
+        "pass_mark.py: _log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log",
+        "pass_mark.py: excess >= others",
+    ),
+    "a shorter way to the same result": (
+        "pass_mark.py: accuracy <= mark →",
+        "pass_mark.py: if accuracy <= mark:",
+        "pass_mark.py: mark >= 1 →",
+        "pass_mark.py: if mark >= 1:",
+        "pass_mark.py: if not above.size:",
+    ),
+}
 # Decorators without which a module breaks, or runs slower.
-NEEDED = {"property", "cached_property", "staticmethod", "classmethod", "dataclass", "compiled"}
+NEEDED = {"property", "cached_property", "staticmethod", "classmethod", "dataclass"}
+NEEDED |= {"compiled", "lru_cache", "cache"}
 FILTERS = {"filter", "get", "exclude", "get_or_create", "update_or_create"}
 LONGEST = 300  # seconds of one mistake's tests: what hangs is noticed too
 
@@ -147,6 +162,11 @@ def list_mutants(room: str) -> Iterator[Mutant]:
                     yield _make_mutant(path, tree, number, change)
 
 
+def is_equivalent(mutant: Mutant) -> bool:
+    known = [part for parts in EQUIVALENT.values() for part in parts]
+    return any(part in f"{mutant.path}: {mutant.text}" for part in known)
+
+
 def _make_mutant(path: Path, tree: ast.Module, number: int, change: Callable) -> Mutant:
     changed = copy.deepcopy(tree)
     node = list(ast.walk(changed))[number]
@@ -236,7 +256,7 @@ def main() -> None:
     asked = parser.parse_args()
     for room in asked.rooms or ROOMS:
         mutants = [each for each in list_mutants(room) if asked.only in each.kind]
-        mutants = [each for each in mutants if f"{each.path}: {each.text}" not in EQUIVALENT]
+        mutants = [each for each in mutants if not is_equivalent(each)]
         random.Random(asked.seed).shuffle(mutants)
         chosen = mutants[: asked.each]
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:

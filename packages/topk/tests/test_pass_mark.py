@@ -1,10 +1,20 @@
 """Workers shown to reach a pass mark: false as rarely as stated, and after few answers."""
 
+from math import comb, inf, log, nan
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from topk.pass_mark import expected_answers, is_settled, judge_marks, show_at_least, show_below
+from topk.pass_mark import (
+    evidence_at_least,
+    evidence_below,
+    expected_answers,
+    is_settled,
+    judge_marks,
+    show_at_least,
+    show_below,
+)
 
 from .harness import DELTAS
 
@@ -77,3 +87,94 @@ def test_no_worker_is_below_a_mark_of_one_and_none_is_settled_without_answers():
     assert not show_below([0.0], [90], 1.0, 0.05).any()
     assert judge_marks([0.0, 0], [0, 0], 0.8, 0.5).tolist() == [0, 0]
     assert is_settled([0.0, 200], [200, 200], 0.8, 0.05, 0.05).tolist() == [True, True]
+
+
+# -- against the definitions of docs/pass-mark.md, in plain numbers
+
+M, MARK = 12, 0.7  # questions of a set, and their mark
+
+
+def mixture(right, wrong, mark):
+    """The evidence E against an accuracy of at most the mark."""
+    accuracies = mark + (1 - mark) * (np.arange(32) + 0.5) / 32
+    return np.mean((accuracies / mark) ** right * ((1 - accuracies) / (1 - mark)) ** wrong)
+
+
+def drawn(total, right, wrong):
+    """Likelihood of right and wrong answers if total of the M questions have a right one."""
+    return comb(total, right) * comb(M - total, wrong)
+
+
+def evidence_on_set(right, wrong, at_least):
+    """Mean likelihood of at_least and more right ones over the largest of fewer."""
+    above = [drawn(total, right, wrong) for total in range(at_least, M + 1)]
+    below = max(drawn(total, right, wrong) for total in range(at_least))
+    mean = sum(above) / len(above)
+    return mean / below if below else inf if mean else nan
+
+
+def test_evidence_is_that_of_the_definition():
+    grid = [(right, wrong) for right in range(8) for wrong in range(8)]
+    rights, wrongs = np.array(grid, float).T
+    found = np.exp(evidence_at_least(rights, wrongs, MARK, None))
+    assert found == pytest.approx([mixture(*pair, MARK) for pair in grid])
+    below = np.exp(evidence_below(rights, wrongs, MARK, None))
+    assert below == pytest.approx([mixture(wrong, right, 1 - MARK) for right, wrong in grid])
+
+
+def test_evidence_on_a_set_is_that_of_the_definition():
+    """9 of 12 questions reach the mark of .7, and 4 wrong ones are below."""
+    grid = [(right, wrong) for right in range(M + 1) for wrong in range(M + 1 - right)]
+    rights, wrongs = np.array(grid, float).T
+    found = np.exp(evidence_at_least(rights, wrongs, MARK, M))
+    assert found == pytest.approx([evidence_on_set(*pair, 9) for pair in grid])
+    below = np.exp(evidence_below(rights, wrongs, MARK, M))
+    assert below == pytest.approx([evidence_on_set(wrong, right, 4) for right, wrong in grid])
+
+
+def test_whole_share_of_the_set_reaches_a_mark_that_is_a_share_of_it():
+    """6 of 12 reach the mark of .5."""
+    assert evidence_at_least(np.array([6.0]), np.array([6.0]), 0.5, M) == inf
+    assert evidence_below(np.array([6.0]), np.array([6.0]), 0.5, M) == -inf
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.05])
+def test_shown_workers_are_those_of_the_closed_test(delta):
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        pulls = rng.integers(1, 60, 5)
+        sums = np.minimum(pulls, np.round(pulls * rng.uniform(0.7, 1, 5)))
+        evidence = np.exp(evidence_at_least(sums, pulls - sums, 0.8, None)) * 0.8 * delta
+        lacking = np.maximum(1 - evidence, 0)
+        rule = [evidence[i] - 1 >= np.delete(lacking, i).sum() for i in range(5)]
+        assert show_at_least(sums, pulls, 0.8, delta).tolist() == rule
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.05])
+def test_joiners_share_a_fifth_of_delta_by_their_order(delta):
+    """Joiner j needs 1 / (.2 δ w(j)), whoever else joined: its fewest right answers in a row."""
+    shares = [1 / (1 + log(j)) - 1 / (1 + log(j + 1)) for j in (1, 2, 3)]
+    counts = np.arange(1, 200)
+    evidence = np.array([mixture(count, 0, 0.8) for count in counts])
+    for number, share in enumerate(shares):
+        fewest = int(counts[(evidence >= 1 / (0.2 * delta * share)).argmax()])
+        for answers in (fewest - 1, fewest):
+            pulls = np.ones(5)
+            pulls[2 + number] = answers
+            shown = show_at_least(pulls, pulls, 0.8, delta, joined=3)
+            assert shown[2 + number] == (answers == fewest)
+
+
+def test_forecast_counts_with_the_share_of_the_start():
+    """One of 21 workers, of whom the others show nothing: 21 / .8 δ."""
+    counts = np.arange(1, 400)
+    evidence = np.array([mixture(0.95 * count, 0.05 * count, 0.8) for count in counts])
+    needed = int(counts[(evidence >= 21 / (0.8 * 0.05)).argmax()])
+    assert expected_answers(0.95, 0.8, 21, 0.05) == needed
+    assert expected_answers(0.9, 0.8, 21, 0.05) > needed
+
+
+def test_worker_below_mark_and_tolerance_is_settled_and_one_between_is_not():
+    sums = np.array([1700.0, 1640])
+    assert is_settled(sums, [2000, 2000], 0.8, 0.05, 0.05).tolist() == [True, False]
+    assert is_settled([1500.0], [2000], 0.8, 0.05, 0.05).tolist() == [True]
