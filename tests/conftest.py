@@ -71,6 +71,7 @@ SLOW = (
     "research/papers/",
     "research/validation/",
     "selection/accounts/access/test_every_address.py",
+    "selection/accounts/access/test_offers.py",
     "selection/admin/test_junk_in_forms.py",
     "selection/api/test_openapi.py",
     "selection/engine/test_resumption.py",

@@ -23,7 +23,8 @@ from django.http.response import HttpResponseBase
 
 # A link's token, which Django logs with every missing page; an API token.
 SECRETS = re.compile(
-    r"(?<=/work/)[^/\s?\"']+|(?<=/join/)[^/\s?\"']+|(?<=/mturk/)[^/\s?\"']+|\bcs_[\w-]{16,}"
+    r"(?<=/password/)[^\s?\"']+|(?<=/work/)[^/\s?\"']+|(?<=/join/)[^/\s?\"']+|(?<=/mturk/)[^/\s?\"']+"
+    r"|\bcs_[\w-]{16,}"
 )
 # Context of a line besides its text, if known.
 CONTEXT_FIELDS = ("request", "task", "run", "step", "method", "path", "status", "ms")

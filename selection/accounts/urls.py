@@ -13,7 +13,7 @@ from django.urls import path, reverse_lazy
 from django.urls.resolvers import URLPattern
 from django.views.decorators.http import require_POST
 
-from . import docs_pages, mail_wishes, views
+from . import docs_pages, mail_wishes, passwords, views
 from .pages import View, wrap_in_layout
 
 ACCOUNT = reverse_lazy("mfa_index")
@@ -35,6 +35,13 @@ def _post_route(route: str, name: str, view: View) -> URLPattern:
 urlpatterns = [
     _page_route("login/", "account_login", "Sign in", views.LoginPage),
     _page_route("login/code/", "mfa_authenticate", "One more step", AuthenticateView, "second"),
+    _page_route("password/", "forgotten", "Forgotten password", passwords.ForgottenPage),
+    _page_route(
+        "password/<slug:uidb64>/<slug:token>/",
+        "set_password",
+        "Set a password",
+        passwords.SetPasswordPage,
+    ),
     # The browser fetches the challenge here first.
     path("login/passkey/", passkeys.LoginWebAuthnView.as_view(), name="mfa_login_webauthn"),
     path("sso/<slug:provider_id>/", views.start_provider_login, name="openid_connect_login"),

@@ -21,6 +21,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.generic import TemplateView
 
+from selection.models.mail import has_server
+
 from . import mail_wishes, rate_limits, second_factor
 from .adapters import list_providers
 from .forms import use_app_code
@@ -62,7 +64,10 @@ class LoginPage(LoginView):
         return super().dispatch(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"providers": list_providers()}
+        return super().get_context_data(**kwargs) | {
+            "providers": list_providers(),
+            "has_mail": has_server(),
+        }
 
 
 class TermsPage(LoginRequiredMixin, TemplateView):

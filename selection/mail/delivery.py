@@ -15,11 +15,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 from selection import db_clock
 from selection.history import events
 from selection.models import Mail, Run, recipient_digest
+from selection.models.mail import has_server
 from selection.outbox import celery_messages, queues
 from selection.texts import count_noun
 
 from . import letters
-from .server import About, Failure, MailServer, describe_failure, has_server, mail_server
+from .server import About, Failure, MailServer, describe_failure, mail_server
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ NOUNS = {
     Mail.Kind.ENDED: ("message", " about the end, to members"),
     Mail.Kind.ATTENTION: ("message", " about needs, to members"),
     Mail.Kind.ALARM: ("message", " about alarms, to members"),
+    Mail.Kind.PASSWORD: ("message", " with a link to set a password"),
 }
 
 

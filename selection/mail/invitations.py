@@ -11,10 +11,11 @@ from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
+from selection.models.mail import has_server
 from selection.texts import count_noun
 
 from . import delivery, opt_outs, texts
-from .server import has_server, require_server
+from .server import require_server
 
 State, Kind = Mail.State, Mail.Kind
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.mail import EmailMessage
 from django.urls import reverse
 
-from selection.accounts import roles_of
+from selection.accounts import passwords, roles_of
 from selection.models import Candidate, Mail, Run
 from selection.worker import links
 
@@ -30,7 +30,10 @@ class Unneeded(Exception):
 def write_letter(mail: Mail) -> EmailMessage:
     """Raise Unneeded if it should not be sent any more."""
     candidate = mail.candidate
-    letter = _worker_letter(mail, candidate) if candidate else _member_letter(mail)
+    if mail.kind == Mail.Kind.PASSWORD:
+        letter = _password_letter(mail.user)
+    else:
+        letter = _worker_letter(mail, candidate) if candidate else _member_letter(mail)
     letter.subject = " ".join(letter.subject.split())  # a line break would end the header
     host = urlsplit(settings.PUBLIC_URL).hostname
     letter.extra_headers |= {
@@ -87,6 +90,17 @@ def _member_letter(mail: Mail) -> EmailMessage:
         f"under “Your account”:\n{account}\n"
     )
     return EmailMessage(f"The {noun} “{about}” {TITLES[mail.kind]}", body, to=[user.email])
+
+
+def _password_letter(user: User | None) -> EmailMessage:
+    if user is None or not user.is_active or not user.has_usable_password():
+        raise Unneeded("the login signs in without a password")
+    body = (
+        f"Set the password of your login “{user}” at CrowdSelect:\n\n"
+        f"{passwords.password_address(user)}\n\nThe link works once, within {passwords.DAYS} days. "
+        "If you did not expect this message, ignore it: nothing has changed.\n"
+    )
+    return EmailMessage("Your password at CrowdSelect", body, to=[user.email])
 
 
 def is_reachable(user: User, team_id: int | None) -> bool:

@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 
 from selection import db_clock
 from selection.models import Follower, Mail, Run, Watch, WatchedWorker
+from selection.models.mail import has_server
 from selection.texts import counted
 
 from . import delivery, letters
-from .server import has_server
 
 Kind = Mail.Kind
 # A run that ended longer ago, for example before an outage, is no news.

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
 from selection.errors import Refused
-from selection.models.mail import REPLY_LENGTH
+from selection.models.mail import REPLY_LENGTH, has_server
 
 NO_SERVER = (
     "No mail server is configured. The administrator of this server sets EMAIL_HOST, then sends a "
@@ -70,12 +70,6 @@ def mail_server() -> Iterator[MailServer]:
         yield server
     finally:
         server.close()
-
-
-def has_server() -> bool:
-    """Tell if letters leave this machine. While developing, its output is enough."""
-    backend = settings.EMAIL_BACKEND.split(".")[-2]
-    return settings.DEBUG or backend not in ("console", "dummy")
 
 
 def require_server() -> None:

@@ -25,6 +25,12 @@ ATTEMPT = timedelta(minutes=10)
 REPLY_LENGTH = 300  # characters kept of a mail server's reply
 
 
+def has_server() -> bool:
+    """Tell if letters leave this machine. While developing, its output is enough."""
+    backend = settings.EMAIL_BACKEND.split(".")[-2]
+    return settings.DEBUG or backend not in ("console", "dummy")
+
+
 def recipient_digest(team_id: int | None, recipient: str) -> str:
     """Hash an address in a team.
 
@@ -75,7 +81,7 @@ class Mail(models.Model):
 
     name       unique, so that no message is written twice
     message    its id in the header, the same for all attempts
-    run        the run that it is about; None if it is about a watch
+    run        the run that it is about; None if it is about a watch, or a password
     team       the team of either
     candidate  the worker, in the first skill; None in a message to a member
     user       the member; None in a message to a worker
@@ -92,6 +98,7 @@ class Mail(models.Model):
         ENDED = "ended", "end of the run"
         ATTENTION = "attention", "need of attention"
         ALARM = "alarm", "alarm of a watch"
+        PASSWORD = "password", "link to set a password"
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
@@ -134,7 +141,7 @@ class Mail(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.run or self.watch}"
+        return f"{self.kind} of {self.run or self.watch or self.user}"
 
     @property
     def outcome(self) -> str:

@@ -212,7 +212,7 @@ def redirect_to_page(request: HttpRequest, sent: Sent) -> HttpResponse | None:
     """Lead to the page; None if a refused response is to be shown again, to be corrected."""
     if sent.notice in messages.REFUSED:
         return None
-    query = {attendance.ACTED: ""} if sent.lesson is None else {"lesson": sent.lesson}
+    query = {attendance.ACTED: ""} if sent.lesson is None else {"lesson": str(sent.lesson)}
     query |= {"notice": sent.notice} if sent.notice else {}
     return HttpResponseRedirect(f"{request.path}?{urlencode(query)}", status=HTTPStatus.SEE_OTHER)
 

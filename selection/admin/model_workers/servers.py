@@ -79,6 +79,11 @@ class ModelServerAdmin(CountedDeletionMixin, ScopedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelServer]:
         return super().get_queryset(request).annotate(size=Count("endpoints"))
 
+    def get_list_display(self, request: HttpRequest) -> Any:
+        columns = super().get_list_display(request)
+        may_list = self.has_change_permission(request)
+        return [name for name in columns if may_list or name != "listed"]
+
     @display(description="API key", label={"stored": "success", "none": "info"})
     def key_state(self, server: ModelServer) -> str:
         return server.key_variable or ("stored" if server.key_encrypted else "none")

@@ -14,10 +14,10 @@ from selection.admin import styled
 from selection.admin.page import FormPage, csv_response
 from selection.facts import Facts
 from selection.mail import invitations
-from selection.mail.server import has_server
 from selection.model_workers.askable import has_models_only
 from selection.model_workers.spending import has_models
 from selection.models import Platform, Run
+from selection.models.mail import has_server
 from selection.runs.roster import join_platforms
 from selection.worker import links, temporary_links
 

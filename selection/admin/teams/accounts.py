@@ -10,22 +10,27 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 from unfold.decorators import display
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm
 
 from selection import db_clock
 from selection.accounts import scoped, second_factor, tokens
 from selection.admin import styled
+from selection.admin.page import page_urls
 from selection.admin.plain_lists import PlainListMixin
 from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.models import ApiToken, Membership, Team
+
+from . import colleague
 
 admin.site.unregister([User, Group])
 # These hold secrets. Users see their own on the page of their account.
@@ -57,11 +62,28 @@ class UserTeamsInline(LabelledCellsMixin, SafeChoiceFieldsMixin, UnfoldTabularIn
 @admin.register(User)
 class UserAdmin(PlainListMixin, SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
-    add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     # Django's two boxes side by side are wider than the page and have no labels.
     filter_horizontal = ()
     actions = ["take_factors_away"]
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        ("Status", {"fields": ("is_active", "is_superuser", "last_login", "date_joined")}),
+        (
+            "Permissions of this login alone",
+            {
+                "fields": ("is_staff", "groups", "user_permissions"),
+                "classes": ("collapse",),
+                "description": "Roles in teams are enough for almost everybody.",
+            },
+        ),
+    )
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return redirect("admin:selection_team_colleague")
 
     @admin.action(description="Remove second factors and passkeys", permissions=["change"])
     def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
@@ -149,6 +171,11 @@ class TeamAdmin(ScopedAdmin):
     search_fields = ["name"]
     fields = ["name"]
     inlines = [MembershipInline]
+    change_form_outer_before_template = "selection/team_before.html"
+    list_before_template = "selection/team_before.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, colleague.ColleaguePage), *super().get_urls()]
 
     def get_inlines(self, request: HttpRequest, obj: Team | None) -> list[Any]:
         return list(self.inlines) if obj else []

@@ -43,6 +43,9 @@ PAGES: dict[str, Rule] = {
     "admin/": (SIGNED_IN, SIGNED_IN),
     "admin/search/": (SIGNED_IN, SIGNED_IN),
     "admin/login/": (OPEN, OPEN),
+    "admin/password/": (OPEN, OPEN),
+    "admin/password/<slug:uidb64>/<slug:token>/": (OPEN, OPEN),
+    "admin/selection/team/colleague/": (OWNER, OWNER),
     # Signed-in users are redirected inside, others to the login; see also accounts/signin.
     "admin/login/code/": (SIGNED_IN, SIGNED_IN),
     "admin/login/passkey/": (SIGNED_IN, SIGNED_IN),

@@ -120,6 +120,8 @@ def filled(route: str, theirs: Camp) -> str:
         "<slug:format>": "json" if model and model[1] == "watch" else "all-csv",
         "<slug:name>": "README",
         "<slug:provider_id>": "nowhere",
+        "<slug:uidb64>": "MQ",
+        "<slug:token>": "forged",
         "<uuid:upload>": theirs.upload.pk if model and model[1] == "run" else uuid4(),
         "<uuid:replay>": theirs.replay.pk,
         "<path:content_type_id>": 1,
