@@ -132,8 +132,7 @@ def _describe_option(option: Option) -> str:
     default = option.default
     value = f"{default:.4g}" if isinstance(default, float) else default
     values = option.valid_values if default is None else f"{option.valid_values}; default {value}"
-    limit = f" Only continues runs that began with it: {option.instead}." if option.instead else ""
-    return f"`{option.name}` ({values}): {option.about}{limit}"
+    return f"`{option.name}` ({values}): {option.about}"
 
 
 if __name__ == "__main__":

@@ -43,7 +43,6 @@ LABELS = {
     "beta": "Share left to later rounds",
     "c": "Exploration multiplier",
     "c_round": "Length of the rounds",
-    "cautious": "Cautious of hidden gaps",
     "constant": "Constant of the number of answers",
     "cumulative": "Use all answers in every round",
     "eta": "Exploration multiplier (UGapE)",
@@ -65,12 +64,6 @@ MEANINGS = {
     "matter, and for models. Workers need not err independently of each other: questions come in a "
     "random order",
 }
-
-
-def continued_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the options that this algorithm takes only from runs that began with them."""
-    continued = [option.name for option in stored_options(name) if option.instead]
-    return {option: options[option] for option in continued if option in options}
 
 
 def describe_unknown(name: str) -> str:
@@ -118,11 +111,6 @@ def algorithm_options(name: str) -> list[Option]:
 
     The number of questions comes from the run; quotas and earlier runs have fields of their own.
     """
-    return [option for option in stored_options(name) if not option.instead]
-
-
-def stored_options(name: str) -> list[Option]:
-    """List the options that a requester may have set, in this version or an earlier one."""
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 

@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from selection import wakeups
 from selection.errors import Conflict, Refused
-from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run, stored_spellings
+from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run
 
 from .recording import outside_choices, record_answer, refuse_response, refuse_waiting
 
@@ -122,7 +122,7 @@ def take_annotation(run: Run, annotation: Annotation) -> State:
 
 
 def _find_candidate(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
-    condition = Q(worker__key__in=stored_spellings(annotation.annotators))
+    condition = Q(worker__key__in=annotation.annotators)
     for name in annotation.annotators:
         condition |= Q(**{f"worker__attributes__{ATTRIBUTE}": name})
     rows = list(run.candidates.filter(condition).select_related("worker").order_by("arm"))
@@ -135,9 +135,7 @@ def _find_candidate(run: Run, annotation: Annotation) -> tuple[Candidate, Questi
     if len({row.worker_id for row in rows}) > 1:
         raise Refused(f"Several workers of this run are known as “{annotator}”.")
     sets = {skill.question_set_id: skill.number for skill in run.skills}
-    questions = Question.objects.filter(
-        question_set__in=sets, key__in=stored_spellings([annotation.question])
-    )
+    questions = Question.objects.filter(question_set__in=sets, key=annotation.question)
     if len(questions) != 1:
         often = "no" if not questions else "more than one"
         raise Refused(f"There is {often} question “{annotation.question}” in this run.")

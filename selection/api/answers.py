@@ -10,7 +10,7 @@ from selection.answers import batch, presence, recording
 from selection.errors import Conflict, Refused
 from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
-from selection.models import Run, stored_spellings
+from selection.models import Run
 from selection.worker.page import idle_state
 
 from .base import Scope, Token, api, find_object
@@ -47,7 +47,7 @@ def list_open(
     run = find_object(request, Run, run_id)
     peek = query.peek or request.auth.scope == Scope.READ  # type: ignore[attr-defined]
     if query.worker and not peek:
-        candidates = run.candidates.filter(worker__key__in=stored_spellings([query.worker]))
+        candidates = run.candidates.filter(worker__key=query.worker)
         presence.note_presence(run, list(candidates.values_list("pk", flat=True)))
     after = parse_cursor(query.cursor) if query.cursor else query.after
     rows = reports.open_assignments(run, query.worker, query.limit + 1, after)
@@ -84,7 +84,7 @@ def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, 
 
 
 def _claim_for_worker(run: Run, worker: str, limit: int) -> dict[str, Any]:
-    candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
+    candidates = list(run.candidates.filter(worker__key=worker))
     if not candidates or run.status == Run.Status.ENDED:
         state = "over" if candidates else "unknown"
         return {"worker": worker, "state": state, "assignments": []}

@@ -116,19 +116,6 @@ RETRY = {
 }
 
 
-# Operation ids are part of the API: they keep the names that modules had when these were published.
-MODULES_IN_IDS = {
-    "run_drafts": "drafts",
-    "run_lifecycle": "runs",
-    "run_history": "history",
-    "run_forecast_draft": "expected",
-    "run_exports": "exports",
-    "run_worker_texts": "told",
-    "run_standings": "standings",
-    "run_collusion": "signs",
-}
-
-
 # The group of a module's endpoints in the document, if not its own name; "runs" in the room run.
 TAGS = {
     **dict.fromkeys(("media", "practice", "question_sets"), "questions"),
@@ -150,8 +137,7 @@ class Api(NinjaAPI):
     """
 
     def get_openapi_operation_id(self, operation: Any) -> str:
-        module = _module_of(operation.view_func)
-        return f"selection_api_{MODULES_IN_IDS.get(module, module)}_{operation.view_func.__name__}"
+        return f"{_module_of(operation.view_func)}_{operation.view_func.__name__}"
 
     def get_openapi_schema(self, **options: Any) -> Any:
         document = super().get_openapi_schema(**options)

@@ -7,7 +7,7 @@ from ninja import Field, Schema
 
 from selection import privacy
 from selection.accounts import scoped
-from selection.models import Worker, stored_spellings
+from selection.models import Worker
 
 from .base import api, requester_name
 from .fields import Key
@@ -32,7 +32,7 @@ def erase_worker(request: HttpRequest, worker: Key) -> Any:
 
 
 def _worker_rows(request: HttpRequest, worker: str) -> list[Worker]:
-    queryset = scoped(Worker, request).filter(key__in=stored_spellings([worker]))
+    queryset = scoped(Worker, request).filter(key=worker)
     rows = list(queryset.select_related("pool").order_by("pk"))
     if not rows:
         raise Http404

@@ -12,7 +12,7 @@ from selection.accounts import scoped
 from selection.model_workers import changes, price_list, testing
 from selection.model_workers.adjustments import describe_server
 from selection.model_workers.model_files import LARGEST_FILE, ModelFile
-from selection.models import Endpoint, ModelServer, Pool, QuestionSet, map_to_stored
+from selection.models import Endpoint, ModelServer, Pool, QuestionSet
 
 from .base import api, find_object, requester_name
 from .fields import Id, Key
@@ -197,6 +197,5 @@ def _endpoints_of(request: HttpRequest, pool: Pool) -> Any:
 
 def _find_endpoint(request: HttpRequest, pool_id: int, key: str) -> Endpoint:
     pool = find_object(request, Pool, pool_id)
-    stored = map_to_stored([key], pool.workers.all())[key]
-    endpoint: Endpoint = get_object_or_404(_endpoints_of(request, pool), worker__key=stored)
+    endpoint: Endpoint = get_object_or_404(_endpoints_of(request, pool), worker__key=key)
     return endpoint

@@ -12,7 +12,7 @@ from selection.accounts import scoped
 from selection.imports import rows
 from selection.imports.row_parsers import WorkerRow
 from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ENTRIES
-from selection.models import Pool, Worker, map_to_stored
+from selection.models import Pool, Worker
 from selection.runs import deletion
 
 from .base import api
@@ -159,7 +159,7 @@ def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Worker:
 
 def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
     workers = _find_pool(request, pool_id).workers
-    worker: Worker = get_object_or_404(workers, key=map_to_stored([key], workers.all())[key])
+    worker: Worker = get_object_or_404(workers, key=key)
     return worker
 
 

@@ -10,7 +10,7 @@ from ninja import Field, Query, Schema
 from selection.imports import rows
 from selection.imports.row_parsers import QuestionRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
-from selection.models import Question, map_to_stored
+from selection.models import Question
 from selection.questions import corrections
 from selection.questions.corrections import Gold
 
@@ -147,10 +147,7 @@ def stored_grading(grading: Grading | None) -> dict[str, Any]:
 
 
 def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
-    questions = find_question_set(request, set_id).questions
-    question: Question = get_object_or_404(
-        questions, key=map_to_stored([key], questions.all())[key]
-    )
+    question: Question = get_object_or_404(find_question_set(request, set_id).questions, key=key)
     return question
 
 

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
 from selection import connectors, reports
-from selection.models import Candidate, Run, map_to_stored
+from selection.models import Candidate, Run
 from selection.runs import manual_verdicts
 from selection.runs.roster import enrolment, membership
 from selection.worker import link_rotation, links, temporary_links
@@ -131,8 +131,7 @@ def make_temporary_links(
 
 def _find_candidate(run: Run, worker: str) -> Candidate:
     rows = run.candidates.select_related("worker", "run")
-    key = map_to_stored([worker], run.pool.workers.all())[worker]
-    return get_object_or_404(rows, worker__key=key, skill=0)
+    return get_object_or_404(rows, worker__key=worker, skill=0)
 
 
 def _worker_payload(row: Candidate, request: HttpRequest) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from selection import db_clock
 from selection.answers import presence, recording, revision
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
-from selection.models import Connection, OutsideTask, Run, RunConnection, map_to_stored
+from selection.models import Connection, OutsideTask, Run, RunConnection
 from selection.runs.roster import platform_submissions
 
 from . import health, registry, wanted_tasks
@@ -117,8 +117,7 @@ def _is_worker(task: OutsideTask, item: OutsideAnswer) -> bool:
 
 def _take_submission(item: OutsideSubmission) -> bool:
     run = item.link.run
-    keys = map_to_stored([item.worker], run.pool.workers.all())
-    item.link.workers.filter(worker__key=keys[item.worker]).update(outside_id=item.outside_id)
+    item.link.workers.filter(worker__key=item.worker).update(outside_id=item.outside_id)
     if not platform_submissions.has_left(item.status):
         return False
     try:

@@ -1,24 +1,18 @@
 """Keys of workers and questions: ids that look the same are the same.
 
 Most systems write ü as one character (NFC), macOS in names of files and in text copied from them as
-two (NFD); and an apparent space may be a no-break space. Ids are stored in NFC with plain spaces.
-An older id stored otherwise keeps its spelling and is found by all. Invisible characters (a space
-of no width, a mark that changes the direction of reading) would make two ids of one as well: a new
-id with one is refused.
+two (NFD); and an apparent space may be a no-break space. Ids are stored, and looked up, in NFC with
+plain spaces (``models.keys.KeyField``). Invisible characters (a space of no width, a mark that
+changes the direction of reading) would make two ids of one as well: an id with one is refused.
 """
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Any
-
-from django.db.models import QuerySet
 
 from selection.limits import LONGEST_KEY
 
 SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
-CHUNK = 2000
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
@@ -56,23 +50,3 @@ def find_invisible(key: str) -> str:
     """Find the first invisible character, for example "U+200B"; "" if there is none."""
     match = _UNSEEN.search(key)
     return f"U+{ord(match[0]):04X}" if match else ""
-
-
-def stored_spellings(keys: Iterable[str]) -> list[str]:
-    spellings = dict.fromkeys(keys)
-    for key in [key for key in spellings if not key.isascii()]:
-        spellings |= dict.fromkeys((plain_key(key), unicodedata.normalize("NFD", key)))
-    return list(spellings)
-
-
-def map_to_stored(keys: Iterable[str], stored: QuerySet[Any]) -> dict[str, str]:
-    """Map each key to its stored spelling, or to its normalised form if it is new."""
-    originals = list(keys)
-    odd = stored_spellings(key for key in originals if not key.isascii())
-    spellings: dict[str, str] = {}
-    for start in range(0, len(odd), CHUNK):
-        rows = stored.filter(key__in=odd[start : start + CHUNK]).order_by()
-        for key in rows.values_list("key", flat=True):
-            if spellings.get(plain_key(key)) != plain_key(key):  # of two old spellings, prefer NFC
-                spellings[plain_key(key)] = key
-    return {key: spellings.get(plain_key(key), plain_key(key)) for key in originals}

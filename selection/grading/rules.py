@@ -9,9 +9,8 @@ relative   the tolerance is a share of the accepted number: 0.05 is 5 %
 multiple   several choices are ticked: exactly the accepted ones must be
 order      the choices are put in order, and the accepted answers are the right one
 case       capitals matter
-spaces     spacing matters, except around the answer
+spaces     spacing and marks matter, except spaces around the answer
 no_accents accents do not matter: é is e
-marks      only capitals and spacing are ignored, as before version 0.4; so with spaces
 
 Of choices that only such marks tell apart, such as “C” and “C.”, every mark counts.
 
@@ -36,7 +35,6 @@ SWITCHES = {
     "case": "case",
     "spaces": "spaces",
     "no_accents": "no accents",
-    "marks": "marks",
 }
 # The worker's task, by the name of the kind in files and in the API.
 KINDS = {
@@ -153,7 +151,7 @@ def find_twin(choices: Sequence[str], grading: Grading) -> str:
 
 def _choose_fold(choices: Sequence[str], grading: Grading) -> Callable[[str], str]:
     strict, loose = partial(_fold_text, grading=grading), partial(_fold_marks, grading=grading)
-    if grading.get("marks") or grading.get("spaces"):
+    if grading.get("spaces"):
         return strict
     is_distinct = len(set(map(loose, choices))) == len(set(map(strict, choices)))
     return loose if is_distinct else strict
@@ -204,7 +202,7 @@ def parse_grading(text: str) -> dict[str, Any]:
         else:
             raise ValueError(
                 f"“{word}” is no way of grading; there are number, number ±0.01, number ±5%, "
-                "multiple, order, exact, case, spaces, no accents and marks."
+                "multiple, order, exact, case, spaces and no accents."
             )
     refuse_contradiction(options)
     return options

@@ -26,7 +26,7 @@ from selection.models import (
     Upload,
     UploadedRow,
     Watch,
-    map_to_stored,
+    plain_key,
 )
 from selection.watches import gold
 
@@ -186,11 +186,10 @@ def _choose_staging(upload: Upload) -> Staging:
 
 
 def stage_workers(pool: Pool, rows: Sequence[WorkerRow]) -> Iterator[StagedRow]:
-    keys = map_to_stored([row.worker for row in rows], pool.workers.all())
-    stored = pool.workers.filter(key__in=list(keys.values()))
+    stored = pool.workers.filter(key__in=[row.worker for row in rows])
     before = _rows_by_key(stored.values("key", "name", "attributes", email=F("mail_address")))
     for row in rows:
-        key, data = keys[row.worker], {"name": row.name, "attributes": row.attributes}
+        key, data = plain_key(row.worker), {"name": row.name, "attributes": row.attributes}
         data |= {"email": row.email} if row.email else {}
         yield StagedRow(row.line, key, data, before=before.get(key))
 
@@ -203,11 +202,10 @@ GOLD = ("prompt", "accepted", "choices", "grading")
 
 
 def stage_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> Iterator[StagedRow]:
-    keys = map_to_stored([row.question for row in rows], question_set.questions.all())
-    stored = question_set.questions.filter(key__in=list(keys.values()))
+    stored = question_set.questions.filter(key__in=[row.question for row in rows])
     before = _rows_by_key(stored.values("key", *GOLD))
     for row in rows:
-        key, data = keys[row.question], {name: getattr(row, name) for name in GOLD}
+        key, data = plain_key(row.question), {name: getattr(row, name) for name in GOLD}
         yield StagedRow(row.line, key, data, before=before.get(key))
 
 

@@ -137,7 +137,7 @@ class AnswerValidator:
         self.run, self.refuse_outside = run, outside == "refuse"
         self.first: dict[tuple[int, int], int] = {}
         self.candidates = {
-            (plain_key(candidate.worker.key), candidate.skill): candidate
+            (candidate.worker.key, candidate.skill): candidate
             for candidate in run.candidates.select_related("worker").order_by("arm")
         }
         self.workers = {worker for worker, _ in self.candidates}
@@ -147,7 +147,7 @@ class AnswerValidator:
         self.questions: dict[str, dict[int, Question]] = {}
         for skill in run.skills:
             for question in skill.question_set.questions.all():
-                self.questions.setdefault(plain_key(question.key), {})[skill.number] = question
+                self.questions.setdefault(question.key, {})[skill.number] = question
         assignments = Assignment.objects.filter(candidate__run=run)
         self.closed = _pairs_of(assignments.exclude(answer=None))
         # Without a response: it lapsed, or the question was retired first.

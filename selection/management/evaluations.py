@@ -39,7 +39,7 @@ def prepare_database() -> None:
     if connection.vendor == "sqlite" and not executor.loader.applied_migrations:
         call_command("migrate", verbosity=0)
     elif executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise Refused("The database is of an earlier version: run manage.py migrate first.")
+        raise Refused("The database is not up to date: run manage.py migrate first.")
 
 
 def find_or_create(

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection.errors import Conflict, Refused
-from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, map_to_stored
+from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, plain_key
 
 from . import api_keys, extras, parsing, prompts, server_calls, spending
 
@@ -126,8 +126,8 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
     A worker of the name gets the settings from now on. Raises Refused for another team's server,
     Conflict for a person of the name who takes part in a run.
     """
-    stored = map_to_stored([name for name, _ in endpoints], pool.workers.all())
-    present = pool.workers.filter(key__in=stored.values()).select_related("endpoint")
+    stored = {name: plain_key(name) for name, _ in endpoints}
+    present = pool.workers.filter(key__in=stored).select_related("endpoint")
     workers, new = {one.key: one for one in present}, []
     people = {one.pk for one in workers.values() if not hasattr(one, "endpoint")}
     if busy := Candidate.objects.filter(worker__in=people).select_related("worker").first():
@@ -136,7 +136,7 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
         if endpoint.server.team_id != pool.team_id:
             raise Refused(f"The model server “{endpoint.server}” is another team's.")
         if stored[name] not in workers:
-            new.append(Worker(pool=pool, key=name))
+            new.append(Worker(pool=pool, key=stored[name]))
             workers[stored[name]] = new[-1]
     Worker.objects.bulk_create(new)
     for name, endpoint in endpoints:

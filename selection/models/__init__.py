@@ -1,7 +1,7 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
 from selection.db import lookups as lookups  # registers the lookup
-from selection.grading.keys import find_invisible, map_to_stored, plain_key, stored_spellings
+from selection.grading.keys import find_invisible, plain_key
 from selection.grading.rules import normalise_text
 from selection.models.tokens import IdempotencyKey
 

@@ -74,17 +74,13 @@ class Candidate(models.Model):
     verdict = models.SmallIntegerField(choices=Verdicts, default=Verdicts.UNDECIDED)
     decided_in = models.PositiveIntegerField("decided in step", null=True)
     decided_why = models.CharField(max_length=300, blank=True)
-    link_version = models.PositiveSmallIntegerField(db_column="links", default=0)
+    link_version = models.PositiveSmallIntegerField(default=0)
     met = models.JSONField(default=list)
     skipped = models.PositiveIntegerField(default=0)
-    unaffordable = models.BooleanField(default=False, db_default=False)
-    unreadable = models.CharField(
-        max_length=6, choices=Unreadable, blank=True, default="", db_default=""
-    )
-    platform = models.CharField(
-        max_length=10, choices=Platform, blank=True, default="", db_default=""
-    )
-    task = models.CharField(max_length=100, blank=True, default="", db_default="")
+    unaffordable = models.BooleanField(default=False)
+    unreadable = models.CharField(max_length=6, choices=Unreadable, blank=True, default="")
+    platform = models.CharField(max_length=10, choices=Platform, blank=True, default="")
+    task = models.CharField(max_length=100, blank=True, default="")
 
     class Meta:
         ordering = ["arm"]
@@ -228,7 +224,6 @@ class RecordedAnswer(models.Model):
     objects = RecordedAnswerQuerySet.as_manager()
 
     class Meta:
-        db_table = "selection_recorded"  # unchanged since the model was renamed
         constraints = [
             models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once")
         ]

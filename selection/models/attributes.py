@@ -65,15 +65,11 @@ class AttributesFormField(forms.JSONField):
 
 
 class AttributesField(models.JSONField):
-    """A column of objects. Any other value of an older row is read as no attributes."""
+    """A column of objects."""
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.JSONField", args, kwargs  # migrations know the plain column
-
-    def from_db_value(self, value: Any, *place: Any) -> Any:
-        parsed = super().from_db_value(value, *place)
-        return parsed if isinstance(parsed, dict) else {}
 
     def formfield(self, **options: Any) -> Any:
         return super().formfield(**{"form_class": AttributesFormField, **options})

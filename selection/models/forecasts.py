@@ -39,7 +39,6 @@ class ForecastRequest(models.Model):
     used = models.DateTimeField()
 
     class Meta:
-        db_table = "selection_planning"
         ordering = ["-used", "-id"]
 
     def __str__(self) -> str:
@@ -79,7 +78,6 @@ class ForecastPart(models.Model):
     taken = models.DateTimeField(null=True)
 
     class Meta:
-        db_table = "selection_planningpart"
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["planning", "number"], name="planning_part_once")
@@ -128,9 +126,6 @@ class RunForecast(models.Model):
     mean_at_least = models.FloatField(null=True)
     passing = models.PositiveIntegerField(null=True)
     why = models.CharField(max_length=200, blank=True)
-
-    class Meta:
-        db_table = "selection_outlook"
 
     def __str__(self) -> str:
         return f"forecast of {self.run}"

@@ -30,7 +30,6 @@ class Heartbeat(models.Model):
     objects = HeartbeatQuerySet.as_manager()
 
     class Meta:
-        db_table = "selection_pulse"
         verbose_name_plural = "system"
 
     def __str__(self) -> str:

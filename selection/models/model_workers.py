@@ -47,14 +47,12 @@ class ModelServer(NamedInTeam):
     )
     extra_headers = models.JSONField(
         default=dict,
-        db_default={},
         blank=True,
         help_text="For example {“api-key”: “{key}”}: {key} stands for the API key.",
     )
     extra_query = models.JSONField(
         "parameters of the address",
         default=dict,
-        db_default={},
         blank=True,
         help_text="For example {“api-version”: “2024-10-21”}.",
     )
@@ -114,8 +112,8 @@ class Endpoint(models.Model):
     max_completion_tokens = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
     )
-    reasoning_effort = models.CharField(max_length=20, blank=True, default="", db_default="")
-    extra_body = models.JSONField(default=dict, db_default={}, blank=True)
+    reasoning_effort = models.CharField(max_length=20, blank=True, default="")
+    extra_body = models.JSONField(default=dict, blank=True)
     timeout = models.FloatField(
         default=60, validators=[MinValueValidator(0.1), MaxValueValidator(600)]
     )
@@ -136,7 +134,7 @@ class Endpoint(models.Model):
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="", editable=False)
     rests_until = models.DateTimeField(null=True, editable=False)
     failures = models.PositiveIntegerField(default=0, editable=False)
-    adjustments = models.JSONField(default=dict, db_default={}, editable=False)
+    adjustments = models.JSONField(default=dict, editable=False)
     dearest = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
@@ -228,7 +226,7 @@ class ModelCall(models.Model):
     milliseconds = models.PositiveIntegerField(null=True)
     request_id = models.CharField(max_length=REQUEST_ID_LENGTH, blank=True, default="")
     reply = models.TextField(blank=True, default="")
-    result = models.CharField(max_length=10, choices=Result, blank=True, default="", db_default="")
+    result = models.CharField(max_length=10, choices=Result, blank=True, default="")
     answer = models.TextField(blank=True, default="")
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="")
 
@@ -267,7 +265,7 @@ class ModelSpending(models.Model):
     spent = models.BigIntegerField(default=0)
     in_flight = models.BigIntegerField(default=0)
     held_until = models.DateTimeField(null=True, blank=True)
-    inputs = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    inputs = models.CharField(max_length=64, blank=True, default="", editable=False)
 
     def __str__(self) -> str:
         return f"spending of {self.run}"

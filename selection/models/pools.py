@@ -4,9 +4,8 @@ from typing import ClassVar
 
 from django.db import models
 
-from selection.grading.keys import map_to_stored
-
 from .attributes import AttributesField
+from .keys import KeyField
 from .teams import NamedInTeam, Team, default_team, unique_name
 
 
@@ -42,10 +41,10 @@ class Worker(models.Model):
     """
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
-    key = models.CharField("worker", max_length=200)
+    key = KeyField("worker", max_length=200)
     name = models.CharField(max_length=200, blank=True)
     attributes = AttributesField(default=dict, blank=True)
-    mail_address = models.EmailField("e-mail", blank=True, default="", db_default="")
+    mail_address = models.EmailField("e-mail", blank=True, default="", db_default="")  # of imports
     erased = models.DateTimeField(null=True, editable=False)
 
     objects = Present()
@@ -57,9 +56,3 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.key
-
-    def clean(self) -> None:
-        """Use the stored spelling of an id that looks the same: so it counts as a duplicate."""
-        super().clean()
-        workers = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
-        self.key = map_to_stored([self.key], workers)[self.key]

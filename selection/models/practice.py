@@ -73,7 +73,6 @@ class QuestionReport(models.Model):
     heard = models.DateTimeField(null=True)
 
     class Meta:
-        db_table = "selection_complaint"
         ordering = ["-at"]
 
     def __str__(self) -> str:

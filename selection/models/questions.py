@@ -4,8 +4,8 @@ from django.core.validators import MinValueValidator
 from django.db import models
 
 from selection.grading import rules
-from selection.grading.keys import map_to_stored
 
+from .keys import KeyField
 from .teams import NamedInTeam, Team, default_team, unique_name
 
 
@@ -87,7 +87,7 @@ class Question(Gradable):
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
     number = models.PositiveIntegerField()
-    key = models.CharField("question", max_length=200)
+    key = KeyField("question", max_length=200)
     retired = models.DateTimeField(null=True, editable=False)
     retired_why = models.CharField(max_length=300, blank=True, default="", editable=False)
 
@@ -100,8 +100,3 @@ class Question(Gradable):
 
     def __str__(self) -> str:
         return self.key
-
-    def clean(self) -> None:
-        super().clean()
-        questions = Question.objects.filter(question_set=self.question_set_id).exclude(pk=self.pk)
-        self.key = map_to_stored([self.key], questions)[self.key]

@@ -53,7 +53,7 @@ class Replay(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="+", null=True)
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="+", null=True)
     names = models.JSONField(default=list)
-    columns = models.JSONField(default=dict, db_default={})
+    columns = models.JSONField(default=dict)
     answers = models.BinaryField(default=b"")
     key = models.BinaryField(default=b"")
     record = models.BinaryField(default=b"")

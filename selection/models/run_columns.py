@@ -112,7 +112,6 @@ class RunColumns(NamedInTeam):
     by_price = models.BooleanField(
         "spend by price",
         default=False,
-        db_default=False,
         help_text="Ask cheaper workers more, so that the selection costs less. The guarantee then "
         "assumes that prices tell nothing of accuracy. A model's price comes from its settings and "
         "calls; a person's is the attribute “price”, or else the price per answer.",
@@ -122,7 +121,6 @@ class RunColumns(NamedInTeam):
         max_length=200,
         blank=True,
         default="",
-        db_default="",
         help_text="A worker attribute, for example source with the values proven and new, if "
         "its groups may differ in accuracy before the run. The guarantee then assumes "
         "that workers of the same group were comparable before the run. Leave blank for one group.",
@@ -151,7 +149,6 @@ class RunColumns(NamedInTeam):
     keep_no_shows = models.BooleanField(
         "no-shows stay in the pool at the end",
         default=False,
-        db_default=False,
         help_text="The guarantee covers workers with a counted answer, or no-shows as well. Decide "
         "before you see answers.",
     )
@@ -176,7 +173,6 @@ class RunColumns(NamedInTeam):
         choices=[("", "any platform"), *Platform.choices],
         blank=True,
         default="",
-        db_default="",
         help_text="It sends workers to the join link. Without a choice the link recognises the "
         "parameters worker, workerId and PROLIFIC_PID.",
     )
@@ -185,7 +181,6 @@ class RunColumns(NamedInTeam):
         max_length=LONGEST_PARAMETER,
         blank=True,
         default="",
-        db_default="",
         help_text="The name before the id in the link, for example participant. Leave blank for "
         "the platform’s usual one.",
     )
@@ -193,7 +188,6 @@ class RunColumns(NamedInTeam):
         max_length=10,
         choices=Completion,
         default=Completion.REDIRECT,
-        db_default=Completion.REDIRECT,
         help_text="What workers hand in at the end.",
     )
     completion_url = models.CharField(
@@ -201,7 +195,6 @@ class RunColumns(NamedInTeam):
         max_length=LONGEST_ADDRESS,
         blank=True,
         default="",
-        db_default="",
         help_text="It takes workers back, and may contain {worker}, {task} and {code}. Leave blank "
         "for the platform’s own.",
     )
@@ -247,13 +240,13 @@ class RunColumns(NamedInTeam):
     started = models.DateTimeField(null=True, editable=False)
     paused = models.DateTimeField(null=True, editable=False)
     ended = models.DateTimeField(null=True, editable=False)
-    absence_since = models.DateTimeField(db_column="called", null=True, editable=False)
+    absence_since = models.DateTimeField(null=True, editable=False)
     joined = models.PositiveIntegerField(default=0, editable=False)
     concluded = models.DateTimeField(null=True, editable=False)
     regraded = models.DateTimeField(null=True, editable=False)
     proof = models.JSONField(default=dict, editable=False)
-    link_version = models.PositiveSmallIntegerField(db_column="links", default=0, editable=False)
-    alerts_sent = models.JSONField(db_column="told", default=list, editable=False)
+    link_version = models.PositiveSmallIntegerField(default=0, editable=False)
+    alerts_sent = models.JSONField(default=list, editable=False)
 
     class Meta:
         abstract = True

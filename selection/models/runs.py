@@ -212,7 +212,7 @@ class Run(RunColumns):
 
     @property
     def hand_set(self) -> dict[str, Any]:
-        names = {option.name for option in algorithms.stored_options(self.algorithm)}
+        names = {option.name for option in algorithms.algorithm_options(self.algorithm)}
         return {name: value for name, value in self.options.items() if name in names}
 
     @property

@@ -95,7 +95,6 @@ class IdempotencyKey(models.Model):
     created = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
-        db_table = "selection_creation"
         constraints = [models.UniqueConstraint(fields=["token", "key"], name="creation_key_once")]
 
     def __str__(self) -> str:

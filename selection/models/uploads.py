@@ -51,7 +51,7 @@ class Upload(models.Model):
     version = models.PositiveIntegerField(default=0)
     position = models.PositiveIntegerField(default=0)
     estimate = models.PositiveIntegerField(default=0)
-    accepted_rows = models.PositiveIntegerField(db_column="fine", default=0)
+    accepted_rows = models.PositiveIntegerField(default=0)
     outside = models.PositiveIntegerField(default=0)
     bad = models.PositiveIntegerField(default=0)
     passed = models.PositiveIntegerField(default=0)

@@ -83,13 +83,12 @@ class Watch(NamedInTeam):
     pauses = models.BooleanField(default=False)
     tolerance = models.FloatField(
         default=TOLERANCE,
-        db_default=TOLERANCE,
         validators=[MinValueValidator(0), MaxValueValidator(0.2)],
     )
     tries = models.PositiveSmallIntegerField(
-        default=TRIES, db_default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
+        default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
     )
-    practises = models.BooleanField(default=False, db_default=False)
+    practises = models.BooleanField(default=False)
     created = models.DateTimeField(auto_now_add=True)
     stopped = models.DateTimeField(null=True, editable=False)
     alarms_sent = models.DateTimeField(null=True, editable=False)
@@ -170,8 +169,8 @@ class WatchedWorker(models.Model):
     dismissed = models.DateTimeField(null=True)
     why = models.CharField(max_length=300, blank=True, default="")
     before = models.CharField(max_length=8, choices=State, blank=True, default="")
-    tried = models.PositiveSmallIntegerField(default=0, db_default=0)
-    link_version = models.PositiveSmallIntegerField(default=0, db_default=0)
+    tried = models.PositiveSmallIntegerField(default=0)
+    link_version = models.PositiveSmallIntegerField(default=0)
     recount = models.BooleanField(default=False)
 
     objects = WatchedWorkerQuerySet.as_manager()

@@ -144,7 +144,7 @@ def _forget_uploads(rows: list[Worker]) -> None:
 
 def _forget_replays(rows: list[Worker], pseudonym: str) -> None:
     """Replace the worker in replays of past answers; files that are still to be read go."""
-    keys = {plain_key(row.key) for row in rows}
+    keys = {row.key for row in rows}
     replays = Replay.objects.select_for_update().filter(team=rows[0].pool.team_id)
     unread = replays.filter(state__in=(Replay.State.COLUMNS, Replay.State.READING))
     unread.exclude(names=[]).delete()

@@ -1,11 +1,12 @@
 """Identity of workers: an id is one person in all pools of a team, and may be named in texts."""
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable
 
 from django.db.models import Q, QuerySet
 
-from selection.models import AuditEntry, Event, Run, Team, Worker, plain_key, stored_spellings
+from selection.models import AuditEntry, Event, Run, Team, Worker
 
 # Kinds of events that name workers; in other kinds a short id would match by chance.
 NAMING = (
@@ -26,17 +27,17 @@ WRITTEN = ("added", "changed", "deleted")  # kinds of entries with a run's setti
 
 def same_person(key: str, team: Team | int) -> list[Worker]:
     """Find all rows with this id in the team's pools; empty if there are none."""
-    rows = Worker.objects.filter(key__in=stored_spellings([key]), pool__team=team)
+    rows = Worker.objects.filter(key=key, pool__team=team)
     return list(rows.select_related("pool").order_by("pk"))
 
 
 def same_people(people: Collection[tuple[str, int]]) -> list[list[Worker]]:
     """Find the rows of many people, by plain id and team, without people that have none."""
-    keys, teams = stored_spellings(key for key, _ in people), {team for _, team in people}
+    keys, teams = [key for key, _ in people], {team for _, team in people}
     rows = Worker.objects.filter(key__in=keys, pool__team__in=teams)
     groups: dict[tuple[str, int | None], list[Worker]] = {}
     for row in rows.select_related("pool").order_by("pk"):
-        groups.setdefault((plain_key(row.key), row.pool.team_id), []).append(row)
+        groups.setdefault((row.key, row.pool.team_id), []).append(row)
     return [groups[person] for person in people if person in groups]
 
 
@@ -45,7 +46,9 @@ def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
 
 
 def mention_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    spellings = sorted(stored_spellings(filter(None, names)), key=len, reverse=True)
+    given = list(filter(None, names))
+    forms = {unicodedata.normalize(form, name) for name in given for form in ("NFC", "NFD")}
+    spellings = sorted(forms.union(given), key=len, reverse=True)
     return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, spellings))})(?![\w@/-])")
 
 

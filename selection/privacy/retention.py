@@ -21,11 +21,8 @@ from selection.models import (
     Run,
     WatchedWorker,
     Worker,
-    plain_key,
-    stored_spellings,
 )
 from selection.models.audit import AuditQuerySet
-from selection.runs.roster.eligibility import ODD
 from selection.texts import counted
 
 from .erasure import erase_worker
@@ -76,28 +73,13 @@ def _due_workers(now: datetime) -> QuerySet[Worker]:
     in_watch = watched.filter(Q(watch__stopped=None) | Q(watch__stopped__gte=since))
     took_part = Exists(participations) | Exists(watched)
     present = in_watch.exclude(state=WatchedWorker.State.LEFT)
-    rows = Worker.objects.filter(took_part).exclude(Exists(recent)).exclude(Exists(present))
-    return rows.exclude(pk__in=_list_ids_in_use(rows, since))
-
-
-def _list_ids_in_use(rows: QuerySet[Worker], since: datetime) -> list[int]:
-    """List the ids of rows in use under another spelling of their accents or spaces."""
-    odd = list(rows.filter(key__regex=ODD).values_list("pk", "key", "pool__team"))
-    used: set[tuple[str, int]] = set()
-    for start in range(0, len(odd), AT_ONCE):
-        keys = stored_spellings(key for _, key, _ in odd[start : start + AT_ONCE])
-        using = Candidate.objects.filter(worker__key__in=keys).exclude(
-            run__status=Run.Status.ENDED, run__ended__lt=since
-        )
-        pairs = using.order_by().values_list("worker__key", "worker__pool__team").distinct()
-        used |= {(plain_key(key), team) for key, team in pairs}
-    return [pk for pk, key, team in odd if (plain_key(key), team) in used]
+    return Worker.objects.filter(took_part).exclude(Exists(recent)).exclude(Exists(present))
 
 
 def _due_people(now: datetime) -> list[list[Worker]]:
     """Group the rows of due workers by person, so that each gets one pseudonym."""
     rows = _due_workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
-    people = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
+    people = dict.fromkeys(rows[:AT_ONCE])
     return same_people(people)
 
 

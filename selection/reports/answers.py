@@ -7,7 +7,7 @@ from django.db.models import F, QuerySet
 
 from selection.errors import NotFound
 from selection.grading.rules import kind_of
-from selection.models import Answer, Assignment, Run, stored_spellings
+from selection.models import Answer, Assignment, Run
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
@@ -53,9 +53,9 @@ def answers_of(
         expired, correct = next(key for key, outcome in OUTCOMES.items() if outcome == kind)
         filters |= {"expired": expired} | ({} if expired else {"right": correct})
     if worker:
-        filters["assignment__candidate__worker__key__in"] = stored_spellings([worker])
+        filters["assignment__candidate__worker__key"] = worker
     if question:
-        filters["assignment__question__key__in"] = stored_spellings([question])
+        filters["assignment__question__key"] = question
     return Answer.objects.filter(run=run, **filters).values(
         "assignment_id",
         "response",
@@ -107,7 +107,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
     """
     rows = _open_rows(run, "id").filter(id__gt=after)
     if worker and run.status != Run.Status.ENDED:
-        candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
+        candidates = list(run.candidates.filter(worker__key=worker))
         if not candidates:
             raise NotFound(f"There is no worker “{worker}” in this run.")
         rows = rows.filter(candidate__in=candidates)

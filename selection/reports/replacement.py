@@ -51,7 +51,7 @@ def preview_replacement(
     Raises as ``replacement.replace_workers`` does.
     """
     before = [line for line in worker_standings(run) if line.selected]
-    by_key = {plain_key(line.worker): line for line in before}
+    by_key = {line.worker: line for line in before}
     if unselected := [key for key in workers if plain_key(key) not in by_key]:
         raise Refused(f"“{unselected[0]}” is not among the selected workers.")
     successors = [] if replacement.judges_others(run) else _next_in_line(run, len(workers))

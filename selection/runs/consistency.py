@@ -69,9 +69,6 @@ def repair_run(run: Run, who: str = "") -> list[ConsistencyFault]:
         for row in _read_rows(locked):
             if row.asked != row.dealt:
                 Candidate.objects.filter(pk=row.pk).update(asked=row.dealt)
-        if locked.budget is not None and locked.count_spent() > locked.budget:
-            locked.budget = locked.count_spent()
-            locked.save(update_fields=["budget"])
         late_regrades.grade_answers(locked)
         verdict = rejudge(locked)
         text = f"Recounted from the answers. {' '.join(faults)} {verdict}"
@@ -209,17 +206,7 @@ def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
             f"{counted(spent, 'assignment', 'exceed')} the budget of "
             f"{counted(run.budget, 'answer')}."
         )
-        yield ConsistencyFault("budget", text, _is_explained_by_void(run, spent))
-
-
-def _is_explained_by_void(run: Run, spent: int) -> bool:
-    """Tell if answers to retired questions explain the excess.
-
-    Earlier versions did not charge for them: the budget is then set to the number handed out,
-    unless the algorithm planned with it.
-    """
-    excess = spent - (run.budget or spent)
-    return not run.fixed_budget and run.answers.wasted().count() >= excess
+        yield ConsistencyFault("budget", text)
 
 
 def _check_end(run: Run) -> Iterator[ConsistencyFault]:

@@ -74,7 +74,7 @@ def find_replaceable(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 def _candidates(run: Run, workers: Collection[str]) -> list[Candidate]:
     by_key = {
-        plain_key(row.worker.key): row
+        row.worker.key: row
         for row in run.candidates.filter(skill=0).select_related("worker", "run")
     }
     if missing := [key for key in workers if plain_key(key) not in by_key]:

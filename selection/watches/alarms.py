@@ -16,7 +16,6 @@ from selection.models import (
     Watch,
     WatchedWorker,
     Webhook,
-    stored_spellings,
 )
 from selection.outbox.celery_messages import request_task
 from selection.texts import counted
@@ -192,7 +191,7 @@ ACTIONS: dict[str, Callable[[WatchedWorker, str, str], None]] = {
 def find_watched(watch: Watch, key: str) -> WatchedWorker:
     """Find the worker with this id, or raise NotFound."""
     rows = watch.workers.select_related("watch", "worker")
-    row = rows.filter(worker__key__in=stored_spellings([key])).first()
+    row = rows.filter(worker__key=key).first()
     if row is None:
         raise NotFound(f"“{watch}” does not watch a worker “{key}”.")
     return row

@@ -198,9 +198,9 @@ def add_workers(watch: Watch, levels: Levels) -> int:
 def _find_workers(pool: Pool, levels: Levels) -> Sequence[tuple[Worker, float | None]]:
     by_key = {plain_key(key): level for key, level in levels.items()}
     rows: Iterable[Worker] = pool.workers.all().only("pk", "key", "pool")
-    matches = [(row, by_key[plain_key(row.key)]) for row in rows if plain_key(row.key) in by_key]
+    matches = [(row, by_key[row.key]) for row in rows if row.key in by_key]
     if len(matches) < len(by_key):
-        missing = by_key.keys() - {plain_key(row.key) for row, _ in matches}
+        missing = by_key.keys() - {row.key for row, _ in matches}
         others = f" (and {counted(len(missing) - 1, 'other')})" if len(missing) > 1 else ""
         raise Refused(f"There is no worker “{min(missing)}” in the pool “{pool}”{others}.")
     return matches
@@ -230,7 +230,7 @@ def remove_workers(watch: Watch, keys: Collection[str]) -> int:
     Watch.objects.lock(watch.pk)
     plain = {plain_key(key) for key in keys}
     rows = watch.workers.exclude(state=State.LEFT).values_list("pk", "worker__key")
-    leaving = [pk for pk, key in rows if plain_key(key) in plain]
+    leaving = [pk for pk, key in rows if key in plain]
     if len(leaving) < len(plain):
         raise Refused("Some of these workers are not watched here.")
     watch.workers.filter(pk__in=leaving, met=0).delete()

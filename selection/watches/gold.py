@@ -25,7 +25,6 @@ from selection.models import (
     Watch,
     WatchedWorker,
     plain_key,
-    stored_spellings,
 )
 
 from . import meetings
@@ -165,17 +164,17 @@ class GoldPlaces:
 
     def __post_init__(self) -> None:
         self.now = db_clock.request_time()
-        workers = stored_spellings({row.worker for row in self.given})
+        workers = {row.worker for row in self.given}
         rows = self.watch.workers.filter(worker__key__in=workers).order_by()
         states = rows.values_list("worker__key", "pk", "state", "last_asked")
-        self.workers = {plain_key(key): (pk, state) for key, pk, state, _ in states}
+        self.workers = {key: (pk, state) for key, pk, state, _ in states}
         self.last_asked = {pk: last for _, pk, _, last in states}
         self.limit = timedelta(minutes=self.watch.minutes)
-        keys = stored_spellings({row.question for row in self.given})
+        keys = {row.question for row in self.given}
         questions = Question.objects.filter(question_set__watches=self.watch, key__in=keys)
         self.questions: dict[str, list[Question]] = {}
         for question in questions.order_by():
-            self.questions.setdefault(plain_key(question.key), []).append(question)
+            self.questions.setdefault(question.key, []).append(question)
 
     @cached_property
     def met(self) -> defaultdict[str, set[int]]:

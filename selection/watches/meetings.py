@@ -10,8 +10,6 @@ from selection.models import (
     Question,
     Watch,
     WatchedWorker,
-    plain_key,
-    stored_spellings,
 )
 from selection.runs.roster import eligibility
 
@@ -35,16 +33,14 @@ def unmet_questions(
 
 
 def find_met(watch: Watch, keys: Collection[str]) -> dict[str, set[int]]:
-    """Map these workers' ids, as by ``plain_key``, to the questions of the watch that they met.
+    """Map these workers' ids to the questions of the watch that they met.
 
     They met them here, or in a run or another watch of the team, perhaps under another key.
     """
     met = defaultdict(set, eligibility.met_questions(watch.pool, _questions(watch), list(keys)))
-    here = GoldAnswer.objects.filter(
-        watched__watch=watch, watched__worker__key__in=stored_spellings(keys)
-    )
+    here = GoldAnswer.objects.filter(watched__watch=watch, watched__worker__key__in=keys)
     for key, pk in here.order_by().values_list("watched__worker__key", "question"):
-        met[plain_key(key)].add(pk)
+        met[key].add(pk)
     twins = find_twins(watch) if met else {}
     return {key: pks.union(*(twins.get(pk, ()) for pk in pks)) for key, pks in met.items()}
 

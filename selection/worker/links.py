@@ -155,15 +155,12 @@ def is_latest_gold(token: str, row: WatchedWorker) -> bool:
 
 
 def _signed_name(pk: int, number: int, until: int = 0) -> str:
-    """Name the signed part; the first link has no number, so that links of old versions work."""
-    if until:
-        return f"{pk}-{number}-{until}"
-    return f"{pk}-{number}" if number else str(pk)
+    return f"{pk}-{number}-{until}"
 
 
 def _read_token(signer: Signer, token: str) -> Token | None:
     try:
-        pk, number, until = [*signer.unsign(token).split("-"), "0", "0"][:3]
+        pk, number, until = signer.unsign(token).split("-")
         return Token(int(pk), int(number), int(until))
     except (BadSignature, ValueError):
         return None

@@ -16,7 +16,7 @@ from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.limits import MOST_TEMPORARY_LINKS
-from selection.models import Candidate, Platform, Run, map_to_stored
+from selection.models import Candidate, Platform, Run, plain_key
 from selection.runs.roster import enrolment
 from selection.texts import counted
 from selection.viewer_locale import format_moment
@@ -41,7 +41,7 @@ def make_temporary_links(
     """
     keys = list(dict.fromkeys(key.strip() for key in workers if key.strip()))
     _check_request(run, keys, until)
-    stored = map_to_stored(keys, run.pool.workers.all())
+    stored = {key: plain_key(key) for key in keys}
     rows = run.candidates.filter(skill=0, worker__key__in=stored.values())
     numbers = dict(rows.values_list("worker__key", "link_version"))
     new = [key for key in keys if stored[key] not in numbers]

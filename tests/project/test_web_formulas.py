@@ -56,7 +56,7 @@ def test_no_export_has_a_formula(requester, run):
     exports = [
         cells(requester, "run_selected_csv", run.pk),
         cells(requester, "run_links_csv", run.pk),
-        cells(requester, "run_answers_csv", run.pk),
+        cells(requester, "run_export", run.pk, "answers"),
         cells(requester, "questionset_gold", run.question_set_id, query="?csv=1"),
     ]
     if open_of(run):

@@ -21,7 +21,6 @@ class Option:
     above    a number must be greater than this
     most     and at most this
     by_hand  True if users set it; others are filled in by the program that runs the algorithm
-    instead  the better choice, if the option only continues runs that began with it
     """
 
     name: str
@@ -32,7 +31,6 @@ class Option:
     above: float = -math.inf
     most: float = math.inf
     by_hand: bool = True
-    instead: str = ""
 
     def check(self, value: Any) -> None:
         """Raise ProblemError, with a sentence for users, if the value is invalid."""

@@ -70,7 +70,7 @@ def compact_memory(memory: Memory) -> Memory:
 
 
 def expand_memory(memory: Memory) -> Memory:
-    """Restore the memory that ``compact_memory`` got; lists, of older versions, stay lists."""
+    """Restore the memory that ``compact_memory`` got."""
     return {
         name: _array_from_text(value) if _is_text(value) else value
         for name, value in memory.items()

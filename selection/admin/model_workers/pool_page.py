@@ -17,7 +17,7 @@ from selection.admin.page import Page, object_url
 from selection.errors import Refused
 from selection.model_workers import changes, price_list
 from selection.model_workers.model_files import LARGEST_FILE, ModelEntry, ModelFile
-from selection.models import ModelServer, map_to_stored
+from selection.models import ModelServer, plain_key
 from selection.texts import count_noun
 
 ROWS_SHOWN = 100
@@ -114,9 +114,8 @@ class PoolModelsPage(Page):
         entries = file.models
         names = [entry.worker for entry in entries]
         workers = self.object.workers
-        stored = map_to_stored(names, workers.all())
-        present = set(workers.filter(key__in=stored.values()).values_list("key", flat=True))
-        changed = sum(stored[name] in present for name in names)
+        present = set(workers.filter(key__in=names).values_list("key", flat=True))
+        changed = sum(plain_key(name) in present for name in names)
         prices = price_list.find_published(entries, self._list_urls(file))
         return {
             "rows": [

@@ -9,7 +9,7 @@ from django.forms.models import construct_instance
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from selection import algorithms, reports
+from selection import reports
 from selection.accounts import scoped
 from selection.admin.run.fields import EligibilityFields, selected_choices
 from selection.admin.safe_lookups import parse_id
@@ -127,11 +127,7 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
         if algorithm:
-            run.options = (
-                algorithms.continued_options(algorithm, run.options)
-                | options_given(algorithm, cleaned)
-                | self._prior(algorithm, cleaned)
-            )
+            run.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
         run.quotas = quotas_given(cleaned)
         if cleaned.get("pool") and algorithm:
             self._validate_settings(run, {*cleaned})

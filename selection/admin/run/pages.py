@@ -286,10 +286,6 @@ class Report(Page):
         return HttpResponse(page, headers={"Content-Security-Policy": exports.content_policy()})
 
 
-# Addresses from before there were more formats.
-OLD_FILE_NAMES = {"selected.json": "json", "answers.csv": "answers"}
-
-
 PAGES: tuple[type[Page], ...] = (
     RunPage,
     LiveView,
@@ -317,14 +313,9 @@ PAGES: tuple[type[Page], ...] = (
 
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    wrap = model_admin.admin_site.admin_view
-    download, export = (wrap(view.as_view(model_admin=model_admin)) for view in (Download, Export))
+    download = model_admin.admin_site.admin_view(Download.as_view(model_admin=model_admin))
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
-    ]
-    downloads += [
-        path(f"<int:pk>/{file}", export, {"format": name}, name=_url_name(file))
-        for file, name in OLD_FILE_NAMES.items()
     ]
     return page_urls(model_admin, *PAGES) + downloads
 

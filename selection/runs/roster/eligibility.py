@@ -23,15 +23,12 @@ from selection.models import (
     Watch,
     Worker,
     exposure,
-    map_to_stored,
     plain_key,
-    stored_spellings,
 )
 from selection.texts import count_noun
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
-ODD = "[^ -~]"  # not ASCII, so there may be several spellings
 # Numbers of questions by worker's key and number of skill.
 MetBefore = dict[str, dict[int, list[int]]]
 
@@ -49,11 +46,11 @@ def eligible_workers(run: Run) -> QuerySet[Worker]:
     if (fixed := run.__dict__.get("eligible")) is not None:
         return rows.filter(pk__among=fixed)
     if run.only:
-        rows = rows.filter(key__in=stored_spellings(run.only))
+        rows = rows.filter(key__in=run.only)
     if run.left_out:
-        rows = rows.exclude(key__in=stored_spellings(run.left_out))
+        rows = rows.exclude(key__in=run.left_out)
     if run.met == Met.OUT and run.question_set_id and not run.recorded_only:
-        rows = rows.exclude(key__in=stored_spellings(questions_met_before(run)))
+        rows = rows.exclude(key__in=questions_met_before(run))
     return rows
 
 
@@ -63,10 +60,8 @@ def unknown_worker_keys(run: Run) -> list[str]:
     Most are typing errors, but a worker who comes into the pool later may have one.
     """
     keys = dict.fromkeys([*run.only, *run.left_out])
-    spellings = map_to_stored(keys, run.pool.workers.all())
-    workers = run.pool.workers.filter(key__in=list(spellings.values()))
-    stored = set(workers.values_list("key", flat=True))
-    return [key for key in keys if spellings[key] not in stored]
+    stored = set(run.pool.workers.filter(key__in=keys).values_list("key", flat=True))
+    return [key for key in keys if plain_key(key) not in stored]
 
 
 def count_eligible(run: Run) -> int:
@@ -99,9 +94,7 @@ def count_passed_over(run: Run) -> tuple[tuple[int, int], ...]:
         exposure.askable_numbers(run.question_set),
         eligible_workers(run).values_list("key", flat=True),
     )
-    sizes = [
-        len(askable.intersection(met[key].get(0, ()))) for key in map(plain_key, may) if key in met
-    ]
+    sizes = [len(askable.intersection(met[key].get(0, ()))) for key in may if key in met]
     return tuple(sorted(Counter(size for size in sizes if size).items()))
 
 
@@ -112,9 +105,9 @@ def count_affected(run: Run) -> AffectedWorkers:
 
 def explain_ineligible(run: Run, worker: Worker) -> str:
     """Find the reason that keeps this worker of its pool from joining; empty if they can."""
-    if run.left_out and worker.key in stored_spellings(run.left_out):
+    if run.left_out and worker.key in map(plain_key, run.left_out):
         return f"“{worker}” is excluded from this run."
-    if run.only and worker.key not in stored_spellings(run.only):
+    if run.only and worker.key not in map(plain_key, run.only):
         return f"“{worker}” is not eligible for this run."
     if run.met == Met.AGAIN or not questions_met_before(run, [worker.key]):
         return ""
@@ -127,7 +120,7 @@ def explain_ineligible(run: Run, worker: Worker) -> str:
 
 
 def questions_met_before(run: Run, keys: Sequence[str] | None = None) -> MetBefore:
-    """Map the ids of the pool's workers, as by ``plain_key``, to the questions met in other runs.
+    """Map the ids of the pool's workers to the questions met in other runs.
 
     keys  only these workers; None: all of the pool
     """
@@ -177,20 +170,15 @@ def met_questions(
     met: dict[str, set[int]] = defaultdict(set)
     for rows, key in ((tested, "candidate__worker__key"), (watched, "watched__worker__key")):
         for worker, question in rows.order_by().values_list(key, "question").iterator(5000):
-            met[plain_key(worker)].update(same.get(question, ()))
+            met[worker].update(same.get(question, ()))
     return met
 
 
 def _same_people(pool: Pool, keys: Sequence[str] | None) -> QuerySet[Worker]:
-    """Select the team's workers of these keys, or of the pool, in any spelling; no models."""
-    if keys is None:
-        workers = pool.workers.order_by()
-        odd = stored_spellings(workers.filter(key__regex=ODD).values_list("key", flat=True))
-        same = Q(key__in=workers.values("key")) | Q(key__in=odd)
-    else:
-        same = Q(key__in=stored_spellings(keys))
+    """Select the team's workers of these keys, or of the pool; no models."""
+    among = pool.workers.order_by().values("key") if keys is None else keys
     models = pool.workers.filter(endpoint__isnull=False).values("key")
-    people = Worker.objects.filter(same, pool__team=pool.team_id)
+    people = Worker.objects.filter(key__in=among, pool__team=pool.team_id)
     return people.exclude(key__in=models).order_by()
 
 
@@ -201,9 +189,8 @@ def _same_questions(
     identities: dict[tuple[str, str], list[int]] = defaultdict(list)
     for pk, key, prompt in questions.values_list("pk", "key", "prompt"):
         identities[_question_identity(key, prompt)].append(pk)
-    odd = stored_spellings(questions.filter(key__regex=ODD).values_list("key", flat=True))
     same_key = Question.objects.filter(
-        Q(key__in=questions.values("key")) | Q(key__in=odd), question_set__team=pool.team_id
+        key__in=questions.values("key"), question_set__team=pool.team_id
     )
     places, sets = {}, set()
     for pk, question_set, key, prompt in same_key.order_by().values_list(
@@ -217,7 +204,7 @@ def _same_questions(
 
 def _question_identity(key: str, prompt: str) -> tuple[str, str]:
     """Make the key and text comparable: forms and files end lines differently."""
-    return plain_key(key), plain_text(prompt)
+    return key, plain_text(prompt)
 
 
 def plain_text(prompt: str) -> str:
@@ -236,9 +223,7 @@ def pass_over(run: Run, candidates: Sequence[Candidate]) -> None:
     )
     for row in candidates:
         sizes = run.skills[row.skill].deck_size
-        row.met = [
-            n for n in met.get(plain_key(row.worker.key), {}).get(row.skill, []) if n < sizes
-        ]
+        row.met = [n for n in met.get(row.worker.key, {}).get(row.skill, []) if n < sizes]
         row.skipped = len(row.met)
 
 

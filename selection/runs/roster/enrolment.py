@@ -14,9 +14,8 @@ from selection.models import (
     Run,
     Worker,
     find_invisible,
-    map_to_stored,
+    plain_key,
     read_attributes,
-    stored_spellings,
 )
 
 from . import roster_opening
@@ -69,19 +68,16 @@ def enrol_worker(
             f"{LONGEST_KEY}."
         )
     locked = Run.objects.lock(run.pk)
-    existing = locked.candidates.filter(worker__key__in=stored_spellings([key]), skill=0).first()
+    existing = locked.candidates.filter(worker__key=key, skill=0).first()
     if existing is not None:
         source.note(existing)
         return existing, False
     refuse_closed(locked)
     defaults = {"name": name, "attributes": read_attributes(attributes or {})}
     pool = {"pool_id": locked.pool_id}
-    stored_key = map_to_stored([key], Worker.objects.filter(**pool))[key]
-    if (code := find_invisible(stored_key)) and not Worker.objects.filter(
-        **pool, key=stored_key
-    ).exists():
+    if code := find_invisible(key):
         raise Refused(f"The worker's id contains an invisible character ({code}).")
-    worker, _ = Worker.objects.get_or_create(**pool, key=stored_key, defaults=defaults)
+    worker, _ = Worker.objects.get_or_create(**pool, key=plain_key(key), defaults=defaults)
     candidate = roster_opening.join_roster(locked, worker)
     source.note(candidate)
     return candidate, True

@@ -14,7 +14,7 @@ from selection.engine.rejudge import rejudge
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import dispatcher
-from selection.models import Candidate, Heartbeat, Run, Worker, plain_key, stored_spellings
+from selection.models import Candidate, Heartbeat, Run, Worker, plain_key
 from selection.models.answers import has_waiting_answers
 
 Gone = Candidate.Gone
@@ -210,9 +210,9 @@ def refuse_over(run: Run) -> None:
 
 
 def _candidates_of_keys(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    candidates = run.candidates.filter(worker__key__in=stored_spellings(workers))
+    candidates = run.candidates.filter(worker__key__in=workers)
     rows = list(candidates.select_related("worker"))
-    keys = {plain_key(row.worker.key) for row in rows}
+    keys = {row.worker.key for row in rows}
     for key in workers:
         if plain_key(key) not in keys:
             raise Refused(f"There is no worker “{key}” in this run.")

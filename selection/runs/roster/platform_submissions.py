@@ -7,7 +7,7 @@ from django.db import transaction
 
 from selection.errors import Refused
 from selection.history import events
-from selection.models import Candidate, Run, plain_key, stored_spellings
+from selection.models import Candidate, Run, plain_key
 
 from .membership import drop_workers, lock_active_run, refuse_over
 
@@ -77,9 +77,9 @@ def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
     """Compute the effect of ``report_submissions``, and raise as it does; change nothing."""
     refuse_over(run)
     result, _ = _sort_statuses(run, statuses)
-    rows = run.candidates.filter(worker__key__in=stored_spellings(statuses), skill=0)
+    rows = run.candidates.filter(worker__key__in=statuses, skill=0)
     keys = {plain_key(key) for key in statuses}
-    matched = keys & {plain_key(key) for key in rows.values_list("worker__key", flat=True)}
+    matched = keys & set(rows.values_list("worker__key", flat=True))
     return Preview(result.freed, result.unknown, result.others, len(matched), len(keys))
 
 
@@ -87,8 +87,8 @@ def _sort_statuses(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignme
     if not statuses:
         raise Refused("The list is empty: enter workers with their submission status.")
     gave_up = [plain_key(key) for key, status in statuses.items() if has_left(status)]
-    rows = run.candidates.filter(worker__key__in=stored_spellings(gave_up), skill=0)
-    workers = {plain_key(key): pk for key, pk in rows.values_list("worker__key", "worker_id")}
+    rows = run.candidates.filter(worker__key__in=gave_up, skill=0)
+    workers = dict(rows.values_list("worker__key", "worker_id"))
     open_to = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
     present = set(open_to.filter(worker__in=workers.values()).values_list("worker_id", flat=True))
     freed = [key for key in gave_up if workers.get(key) in present]

@@ -197,11 +197,6 @@ def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, 
 def _check_option_names(algorithm: str, names: Collection[str]) -> dict[str, Option]:
     """Look up the algorithm's options. Raises Refused if it does not offer one of these names."""
     options = {option.name: option for option in algorithms.algorithm_options(algorithm)}
-    for option in algorithms.stored_options(algorithm):
-        if option.instead and option.name in names:
-            title = ALGORITHMS[algorithm].title
-            reason = f"The option {option.name} of {title} only continues runs that began with it"
-            raise Refused(f"{reason}: {option.instead}.")
     for name in names:
         if name not in options:
             available = f"it has {', '.join(options)}" if options else "it has none"

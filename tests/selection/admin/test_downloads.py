@@ -36,7 +36,7 @@ def test_selected_workers_are_exported_as_csv_and_json(requester):
     assert header.startswith("rank,worker,name,verdict,answers,right,mean,lower,upper")
     assert len(rows) == 2
     assert "attachment" in table["Content-Disposition"]
-    document = json.loads(requester.get(admin_url("run_selected_json", run.pk)).getvalue())
+    document = json.loads(requester.get(admin_url("run_export", run.pk, "json")).getvalue())
     assert [row["rank"] for row in document["workers"]] == [1, 2]
     assert document["certified"] is True
 
@@ -74,7 +74,7 @@ def test_overdue_questions_are_not_handed_on(requester):
 def test_answers_of_a_run_are_downloaded(requester):
     run = make_run()
     play(run, crowd(1, 2), most=2)
-    header, *rows = lines_of(requester.get(admin_url("run_answers_csv", run.pk)))
+    header, *rows = lines_of(requester.get(admin_url("run_export", run.pk, "answers")))
     assert header == "worker,question,position,response,outcome,at,counted_in"
     assert len(rows) == Answer.objects.count() > 0
     assert {row.split(",")[4] for row in rows} == {"right", "not right"}

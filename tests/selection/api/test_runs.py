@@ -120,14 +120,6 @@ def test_models_alone_are_tested_on_this_question_set(manager, wanted):
     assert limited["algorithm"] == "credible"
 
 
-def test_caution_of_gaps_is_refused_with_the_alternative(manager, wanted):
-    asked = {"algorithm": "credible", "epsilon": 0.3, "options": {"cautious": True}}
-    refused = manager.post("runs", wanted | asked)
-    assert refused.status_code == 422
-    assert "only continues runs that began with it: “universal” keeps δ" in refused.json()["error"]
-    assert not Run.objects.exists()
-
-
 def test_further_question_sets_are_tested_on_the_same_budget(manager, wanted):
     second = make_questions(30)
     skills = {"skills": [{"question_set": second.pk, "k": 1}], "one_kind_each": True}

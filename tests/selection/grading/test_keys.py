@@ -9,7 +9,7 @@ from django.test import Client
 from selection import privacy
 from selection.errors import Refused
 from selection.imports import commit, uploads
-from selection.models import Answer, Run, map_to_stored, plain_key, stored_spellings
+from selection.models import Answer, Run, Worker, plain_key
 from selection.runs.roster import eligibility, membership
 from tests.pages import admin_url
 from tests.worlds import make_pool, make_questions, make_run
@@ -37,32 +37,25 @@ def pool_with(key: str):
 
 def test_a_key_is_written_with_one_character_a_letter_and_plain_spaces():
     assert plain_key(TWO) == plain_key("Zoë\u00a0Grün") == ONE
-    assert stored_spellings(["w1", TWO]) == ["w1", TWO, ONE]
-    assert stored_spellings([ONE]) == [ONE, TWO]
 
 
-def test_stored_spelling_is_kept_and_the_usual_one_of_two_counts():
+def test_every_way_to_store_or_find_a_key_takes_either():
     pool = pool_with(TWO)
-    assert map_to_stored([ONE, "w1", "new"], pool.workers.all()) == {
-        ONE: TWO,
-        "w1": "w1",
-        "new": "new",
-    }
-    pool.workers.create(key=ONE)
-    assert map_to_stored([TWO], pool.workers.all()) == {TWO: ONE}
+    assert pool.workers.get(key=TWO).key == pool.workers.get(key__in=[TWO]).key == ONE
+    pool.workers.bulk_create([Worker(pool=pool, key=f"{TWO} 2")])
+    assert pool.workers.get(key=f"{TWO} 2").key == f"{ONE} 2"
 
 
-@pytest.mark.parametrize("stored", [ONE, TWO])
 @pytest.mark.parametrize("sent", [ONE, TWO, ONE.replace(" ", "\u00a0"), f"{TWO}\u00a0"])
-def test_a_file_makes_no_second_worker_or_question_of_one(stored, sent):
-    pool, questions = pool_with(stored), make_questions(2)
-    questions.questions.filter(key="q0").update(key=stored)
+def test_a_file_makes_no_second_worker_or_question_of_one(sent):
+    pool, questions = pool_with(ONE), make_questions(2)
+    questions.questions.filter(key="q0").update(key=ONE)
     import_file("workers", pool, f"worker,name\n{sent},New name\n")
     import_file("questions", questions, f"question,prompt,answer\n{sent},New text,yes\n")
     assert pool.workers.count() == 3
-    assert pool.workers.get(key=stored).name == "New name"
+    assert pool.workers.get(key=ONE).name == "New name"
     assert questions.questions.count() == 2
-    assert questions.questions.get(key=stored).prompt == "New text"
+    assert questions.questions.get(key=ONE).prompt == "New text"
 
 
 def test_two_spellings_in_one_file_are_one_worker():
@@ -72,13 +65,11 @@ def test_two_spellings_in_one_file_are_one_worker():
     assert pool.workers.count() == 2
 
 
-@pytest.mark.parametrize("stored", [ONE, TWO])
-def test_answers_are_known_by_either(stored):
-    run = make_run(pool=pool_with(stored), k=1)
-    run.question_set.questions.filter(number=5).update(key=stored)
-    other = TWO if stored == ONE else ONE
-    import_file("answers", run, f"worker,question,response\n{other},{other},yes\n")
-    assert run.candidates.get(worker__key=stored).recorded.get().question.number == 5
+def test_answers_are_known_by_either():
+    run = make_run(pool=pool_with(ONE), k=1)
+    run.question_set.questions.filter(number=5).update(key=ONE)
+    import_file("answers", run, f"worker,question,response\n{TWO},{TWO},yes\n")
+    assert run.candidates.get(worker__key=ONE).recorded.get().question.number == 5
 
 
 def test_the_api_makes_no_second_one_and_finds_it_by_either(api):
@@ -102,7 +93,7 @@ def test_the_api_makes_no_second_one_and_finds_it_by_either(api):
     ):
         assert api.get(f"/api/{path}").status_code == 200, path
     moved = api.post(f"/api/runs/{run.pk}/workers/{ONE}/withdraw", {}, content_type=JSON)
-    assert moved.json()["worker"] == TWO
+    assert moved.json()["worker"] == ONE
     claims = {"workers": [ONE]}
     reply = api.post(f"/api/runs/{run.pk}/claims", claims, content_type=JSON).json()
     assert reply[0]["state"] != "unknown"
@@ -114,7 +105,7 @@ def test_lists_of_workers_name_them_by_either():
     assert not eligibility.eligible_workers(run).filter(key=TWO).exists()
     assert eligibility.unknown_worker_keys(run) == []
     run.left_out, run.only = [], [ONE]
-    assert [worker.key for worker in eligibility.eligible_workers(run)] == [TWO]
+    assert [worker.key for worker in eligibility.eligible_workers(run)] == [ONE]
     assert eligibility.explain_ineligible(run, pool.workers.get(key=TWO)) == ""
     begun = make_run(pool=pool, k=1)
     membership.withdraw_workers(begun, [ONE])
@@ -123,10 +114,10 @@ def test_lists_of_workers_name_them_by_either():
         membership.withdraw_workers(begun, ["Zoe Grün"])
 
 
-def test_met_questions_are_recognised_in_a_pool_with_another_spelling():
+def test_met_questions_are_recognised_in_another_pool():
     questions = make_questions(20)
     first = make_run(pool=pool_with(TWO), question_set=questions, k=1, recorded_only=False)
-    one = first.candidates.get(worker__key=TWO)
+    one = first.candidates.get(worker__key=ONE)
     shown = one.assignments.create(
         position=one.asked, question=questions.questions.get(number=3), step=0
     )

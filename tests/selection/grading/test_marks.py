@@ -22,9 +22,6 @@ DIFFERENT = [("1", "-1"), ("C", "C#"), (".", "!"), ("...", "."), ("3", "3!"), ("
 @pytest.mark.parametrize(("accepted", "responses"), MARKED)
 def test_marks_of_keyboards_do_not_matter(accepted, responses):
     assert all(is_match([accepted], response) for response in responses)
-    assert not any(
-        is_match([accepted], r, {"marks": True}) for r in responses if r.strip()[-1] in ".!"
-    )
 
 
 @pytest.mark.parametrize(("accepted", "response"), DIFFERENT)

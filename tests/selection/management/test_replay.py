@@ -197,7 +197,6 @@ def test_files_above_the_limit_of_the_page_are_replayed(past, monkeypatch):
         (["--algorithm", "multi-sar"], "invalid choice: 'multi-sar'"),
         (["--algorithm", "sar"], "SAR needs a budget."),
         (["--algorithm", "lucb", *THIS_SET], "No algorithm of lucb has an option accuracy."),
-        (["--option", "cautious=yes"], "has an option cautious."),
         (["--algorithm", "certified", *THIS_SET, "--with-replacement"], "each question once"),
         (["--answers", "nothing.csv"], "nothing.csv cannot be read"),
         (["--out", "nowhere/result.csv"], "there is no folder nowhere"),

@@ -362,21 +362,19 @@ def test_worker_still_active_elsewhere_in_the_team_is_not_erased(days):
     assert people_of(run, "w5") == []
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_an_id_is_in_use_elsewhere_however_its_accents_are_written(days, form):
-    other = {"NFC": "NFD", "NFD": "NFC"}[form]
+def test_an_id_is_in_use_elsewhere_however_its_accents_are_written(days):
     first, second = make_run(n=3, k=1), make_run(n=3, k=1)
-    first.pool.workers.filter(key="w1").update(key=unicodedata.normalize(form, "Zoë"))
-    second.pool.workers.filter(key="w2").update(key=unicodedata.normalize(other, "Zoë"))
+    first.pool.workers.filter(key="w1").update(key=unicodedata.normalize("NFC", "Zoë"))
+    second.pool.workers.filter(key="w2").update(key=unicodedata.normalize("NFD", "Zoë"))
     elsewhere = Pool.objects.create(name="in no run")
-    elsewhere.workers.create(key=unicodedata.normalize(other, "Zoë"))
+    elsewhere.workers.create(key=unicodedata.normalize("NFD", "Zoë"))
     for run in (first, second):
         lifecycle.stop_run(run)
     ended(first, 31)
     days(PERSONAL_DATA_DAYS=30)
     tasks.retain()
     left = set(first.pool.workers.values_list("key", flat=True))
-    assert left == {"w0", unicodedata.normalize(form, "Zoë")}
+    assert left == {"w0", unicodedata.normalize("NFC", "Zoë")}
     ended(second, 31)
     tasks.retain()
     assert not Worker.objects.exists()

@@ -41,7 +41,7 @@ def check_one_verdict(
     assert ended in page
     assert "cs-note good" not in response.content.decode()
     assert text_of(requester.get(admin_url("run_report", run.pk))).count(WEAKENED) >= 1
-    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
     assert document["promise"] == promised.sentence
     assert (document["certified"], document["verdict"]) == (False, "weakened")
     _, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))

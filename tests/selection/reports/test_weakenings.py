@@ -73,7 +73,7 @@ def test_weakening_is_the_same_in_the_api_and_the_files(requester, token):
     assert "“w0”" in rows[0]["sentence"]
     assert promised.now == "No guarantee: 1 worker left or was withdrawn during the test."
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
-    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
     for reply in (shown, document):
         assert (reply["guaranteed_now"], reply["weakenings"]) == (promised.now, rows)
 

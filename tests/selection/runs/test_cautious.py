@@ -1,11 +1,10 @@
-"""Caution about hidden gaps: runs that began with it keep it, and no other run takes it."""
+"""Crowds that the guarantee of `credible` does not cover, and its forecasts."""
 
 import numpy as np
 import pytest
 
 from selection import reports
 from selection.algorithms import describe_variant, options_of_variant
-from selection.errors import Refused
 from selection.forecast import (
     Plan,
     candidates,
@@ -16,7 +15,7 @@ from selection.forecast import (
 from selection.models import Assignment, Run
 from selection.outbox import celery_messages
 from selection.runs.settings import drafts
-from tests.pages import admin_url, json_of, lines_of, run_form, text_of
+from tests.pages import admin_url, json_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -25,39 +24,6 @@ SENTENCE = (
     "also where the best workers stand apart from the others by a gap of 0.14 or more, at most "
     "10 % end"
 )
-CAUTIOUS = {"cautious": True}
-
-
-def test_a_run_that_began_with_it_keeps_it_on_page_and_in_files(requester):
-    asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1, "questions": 60}
-    run = play(make_run(10, options=CAUTIOUS, **asked), crowd(1, good=2))
-    assert run.ended_by_guarantee
-    page = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert SENTENCE in page
-    assert "Cautious of hidden gaps yes" in page
-    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
-    assert SENTENCE in document["promise"]
-    assert document["options"] == CAUTIOUS
-    assert not any("apart by a gap instead" in said for said in document["warnings"])
-    _, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
-    assert rows
-    assert all(SENTENCE in row for row in rows)
-    with pytest.raises(Refused, match="only continues runs that began with it: “universal”"):
-        drafts.copy_run(run, "Again")
-
-
-def test_a_stored_draft_keeps_it_when_its_form_is_saved_and_starts(requester):
-    asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
-    run = make_run(10, options=CAUTIOUS, start=False, **asked)
-    form = run_form(run.pool, run.question_set, name=run.name, **asked)
-    requester.post(admin_url("run_change", run.pk), form | {"k": 3})
-    run.refresh_from_db()
-    assert (run.k, run.options) == (3, CAUTIOUS)
-    assert drafts.change_draft(run, {}, "").options == CAUTIOUS
-    requester.post(admin_url("run_verb", run.pk, "start"))
-    run.refresh_from_db()
-    assert run.status == Run.Status.RUNNING
-    assert "option_cautious" not in requester.get(admin_url("run_add")).content.decode()
 
 
 LIMIT = "one or a few workers stand out from nearly equal others by a lead close to ε"
@@ -74,7 +40,7 @@ def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester):
     run.refresh_from_db()
     run = play(run, crowd(1, good=2))
     assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
-    assert LIMIT in json_of(requester.get(admin_url("run_selected_json", run.pk)))["promise"]
+    assert LIMIT in json_of(requester.get(admin_url("run_export", run.pk, "json")))["promise"]
 
 
 def test_a_forecast_names_the_pools_that_credible_does_not_cover():
@@ -120,14 +86,6 @@ def test_expected_cost_of_a_draft_is_that_of_its_own_row(monkeypatch):
     usual = drafts.change_draft(run, {}, "")
     assert (usual.options, draft_forecast.draft_forecast(usual).own.options) == ({}, {})
     assert drafts.change_draft(run, {}, this_set["accuracy"]).options == this_set
-
-
-def test_a_draft_with_it_has_no_row_and_says_so(monkeypatch):
-    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
-    settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
-    run = make_run(algorithm="credible", options=CAUTIOUS, **settings)
-    draft_forecast.request_draft_forecast(run)
-    assert draft_forecast.draft_forecast(run).rough == "The forecast ignores options set by hand."
 
 
 @pytest.mark.parametrize("options", [{}, {"accuracy": "on this question set"}])

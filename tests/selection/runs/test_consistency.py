@@ -180,20 +180,6 @@ def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
     assert engine.advance(run.pk)
 
 
-def test_exceeded_budget_of_retired_questions_is_raised_to_the_spent_answers():
-    """Runs of earlier versions are in this state."""
-    run = make_running()
-    corrections.retire_question(
-        answers_of_first(run)[0].assignment.question, "eve", "it was unclear"
-    )
-    Run.objects.filter(pk=run.pk).update(budget=run.count_spent() - 1)
-    assert broken_laws(run) == {"budget"}
-    assert consistency.repair_run(run, "eve") == []
-    run.refresh_from_db()
-    assert run.budget == run.count_spent()
-    assert "exceed the budget" in run.events.get(kind="recount").what
-
-
 def test_sound_run_is_left_unchanged():
     run = make_running()
     before = Run.objects.filter(pk=run.pk).values().get()

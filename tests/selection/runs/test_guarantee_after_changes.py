@@ -48,7 +48,7 @@ def test_withdrawal_after_answers_costs_the_guarantee_on_all_surfaces(requester,
     page = requester.get(admin_url("run_page", run.pk))
     assert GUARANTEE_LOST in text_of(page)
     assert "cs-note good" not in page.content.decode()
-    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
     assert document["promise"].startswith(GUARANTEE_LOST)
     assert (document["certified"], document["verdict"]) == (False, "none")
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_report", run.pk)))

@@ -133,7 +133,7 @@ def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token
     assert "Based on “Spring”" in page
     assert "similar to the workers of “Spring”" in page
     assert "tallies" not in page
-    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
     assert document["learned_from"]["run"] == "Spring"
     assert document["options"]["prior"]["tallies"]
     assert "tallies" not in "".join(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))

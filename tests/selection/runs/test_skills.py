@@ -241,7 +241,7 @@ def test_the_answers_file_names_the_skill(requester):
     run = make_skills_run()
     engine.advance(run.pk)
     answer_all(run, two_sided_crowd())
-    header, *rows = lines_of(requester.get(admin_url("run_answers_csv", run.pk)))
+    header, *rows = lines_of(requester.get(admin_url("run_export", run.pk, "answers")))
     assert header.endswith(",skill")
     assert {row.rsplit(",", 1)[1] for row in rows} == {str(skill) for skill in run.skills}
 

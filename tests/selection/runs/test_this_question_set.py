@@ -129,7 +129,7 @@ def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     assert run.ended_by_guarantee
     assert run.candidates.filter(pulls=60).count() < 6, "it would need no algorithm"
     page = text_of(owner.get(admin_url("run_page", run.pk)))
-    document = json_of(owner.get(admin_url("run_selected_json", run.pk)))
+    document = json_of(owner.get(admin_url("run_export", run.pk, "json")))
     header, *rows = lines_of(owner.get(admin_url("run_selected_csv", run.pk)))
     sentence = sentence_of(algorithm)
     assert sentence in page
@@ -150,7 +150,7 @@ def test_a_program_reads_the_same_result(owner, token, algorithm):
     assert sentence_of(algorithm) in shown["promise"]
     assert shown["options"] == {"accuracy": ACCURACY}
     assert shown["epsilon_reached"] == 0.2
-    assert selected == json_of(owner.get(admin_url("run_selected_json", run.pk)))
+    assert selected == json_of(owner.get(admin_url("run_export", run.pk, "json")))
 
 
 @pytest.mark.parametrize("algorithm", HAVING_IT)
@@ -160,7 +160,7 @@ def test_self_chosen_questions_cause_a_warning_on_all_surfaces(owner, token, alg
     program = Client(headers={"authorization": f"Bearer {token}"})
     assert words in text_of(owner.get(admin_url("run_page", run.pk)))
     assert words in program.get(f"/api/runs/{run.pk}").json()["warnings"][0]
-    assert words in json_of(owner.get(admin_url("run_selected_json", run.pk)))["warnings"][0]
+    assert words in json_of(owner.get(admin_url("run_export", run.pk, "json")))["warnings"][0]
     assert words in lines_of(owner.get(admin_url("run_selected_csv", run.pk)))[1]
 
 

@@ -53,7 +53,7 @@ def test_question_kinds_are_imported_asked_graded_and_exported(requester, said, 
         sent = {"assignment": question.assignment, "response": said[asked[question.assignment]]}
         shown = page.post(url, sent, follow=True)
     engine.advance(run.pk)
-    text = "\n".join(lines_of(requester.get(admin_url("run_answers_csv", run.pk))))
+    text = "\n".join(lines_of(requester.get(admin_url("run_export", run.pk, "answers"))))
     rows = {row["question"]: row for row in csv.DictReader(io.StringIO(text))}
     assert {row["outcome"] for row in rows.values()} == {outcome}
     assert set(rows) == set(RIGHT)

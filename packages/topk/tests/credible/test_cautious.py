@@ -1,6 +1,5 @@
 """`credible` where the best workers may stand apart from the others by a gap that does not show."""
 
-import json
 from math import inf
 
 import numpy as np
@@ -13,7 +12,7 @@ from topk.credible.population import Prior
 from topk.credible.selector import GAP, Credible
 
 from ..harness import restored, stored, too_many
-from .pools import pool, regret, run, told
+from .pools import Cautious, pool, regret, run, told
 
 BELL, SMALL = Problem(100, 20, 0.05, 0.05), Problem(40, 8, 0.06, 0.1)
 
@@ -52,11 +51,11 @@ def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
     assert weights[many.posterior.draws.weight.size :].sum() < 0.01
 
 
-# -- the option, for runs that began with it
+# -- caution, as in large pools
 
 
 def test_cautious_selector_asks_more_and_states_the_reason(usual):
-    cautious = run(pool(11), SMALL, cautious=True)
+    cautious = run(pool(11), SMALL, kind=Cautious)
     assert cautious.state.pulls.sum() > usual.state.pulls.sum()
     said = cautious.promise.sentence(SMALL)
     assert said.startswith("Among pools like this one, also where the best workers stand apart")
@@ -66,17 +65,17 @@ def test_cautious_selector_asks_more_and_states_the_reason(usual):
 
 
 def test_a_cautious_selector_is_the_same_when_rebuilt_or_renumbered():
-    one, order = told(pool(8), 8, cautious=True), np.random.default_rng(0).permutation(40)
-    other = Credible(one.problem, restored(stored(one.state)), **json.loads('{"cautious": true}'))
+    one, order = told(pool(8), 8, kind=Cautious), np.random.default_rng(0).permutation(40)
+    other = Cautious(one.problem, restored(stored(one.state)))
     assert other.standing().gap == one.standing().gap
     assert (other.ask(30) == one.ask(30)).all()
-    numbered = Credible(one.problem, cautious=True)
+    numbered = Cautious(one.problem)
     numbered.tell(np.arange(40), one.state.rewards[order], one.state.pulls[order])
     assert numbered.standing().gap == one.standing().gap
 
 
 def test_more_populations_are_torn_too():
-    posterior = told(pool(8), 8, cautious=True)._posterior_risk().posterior
+    posterior = told(pool(8), 8, kind=Cautious)._posterior_risk().posterior
     plain = told(pool(8), 8)._posterior_risk().posterior
     assert posterior.more(1).logs.size > plain.more(1).logs.size
 
@@ -90,7 +89,7 @@ def test_a_gap_is_kept_as_promised(sample):
     truth, broken = np.r_[np.full(30, 0.85), np.full(70, 0.68)], 0
     pools = sample(6, 100)
     for seed in range(pools):
-        selector = run(truth, Problem(100, 30, 0.05, 0.05), 500 + seed, cautious=True)
+        selector = run(truth, Problem(100, 30, 0.05, 0.05), 500 + seed, kind=Cautious)
         broken += regret(truth, selector) > 0.05
     assert not too_many(broken, pools, 0.05)
 
@@ -185,6 +184,6 @@ def test_warning_is_absent_before_the_end_with_caution_or_harmless_gaps():
     beginning = GAP[:40]
     assert not any(said.startswith(beginning) for said in told(pool(5), 4, SMALL).warnings())
     assert not any(said.startswith(beginning) for said in told(pool(1), 200, SMALL).warnings())
-    cautious = told(pool(5), 60, SMALL, cautious=True)
+    cautious = told(pool(5), 60, SMALL, kind=Cautious)
     assert cautious.stop()
     assert not any(said.startswith(beginning) for said in cautious.warnings())

@@ -8,7 +8,7 @@ from topk.credible.hidden_gaps import LARGE
 from topk.credible.selector import Credible
 
 from ..harness import too_many
-from .pools import pool, regret, run, told
+from .pools import Cautious, pool, regret, run, told
 
 SMALLER, WANTED = (Problem(n, 60, 0.05, 0.05) for n in (LARGE - 1, LARGE))
 
@@ -23,17 +23,9 @@ def test_promise_of_large_pools_mentions_feared_gaps():
     assert ["stand apart from the others by a gap" in one for one in said] == [False, True]
 
 
-def test_a_large_pool_is_judged_cautiously_with_the_option_and_without(bell):
-    cautious = told(pool(2, LARGE), 8, WANTED, cautious=True)
-    assert cautious.standing().gap == bell.standing().gap
-    assert (cautious.ask(300) == bell.ask(300)).all()
+def test_only_a_large_pool_is_judged_cautiously(bell):
     assert bell._posterior_risk().posterior.cautious
-
-
-def test_pool_below_the_size_is_judged_cautiously_only_when_asked():
-    usual, cautious = (
-        told(pool(2, SMALLER.n), 8, SMALLER, **options) for options in ({}, {"cautious": True})
-    )
+    usual, cautious = (told(pool(2, SMALLER.n), 8, SMALLER, kind=k) for k in (Credible, Cautious))
     assert not usual._posterior_risk().posterior.cautious
     assert cautious.standing().gap > usual.standing().gap
 

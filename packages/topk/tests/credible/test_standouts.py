@@ -8,7 +8,7 @@ from topk.credible.selector import Credible
 from topk.credible.standouts import EARLY, LAGGARDS, STANDOUTS, TWO_GROUPS
 
 from ..harness import too_many
-from .pools import pool, regret, run, told
+from .pools import Cautious, pool, regret, run, told
 
 STAR = np.r_[0.97, np.full(39, 0.9)]
 ONE, WARNED = Problem(40, 1, 0.05, 0.05), "stand out by a lead close to ε = 0.05"
@@ -18,9 +18,9 @@ def says(selector):
     return any(WARNED in sentence for sentence in selector.warnings())
 
 
-@pytest.mark.parametrize("cautious", [False, True])
-def test_the_guarantee_names_standouts_and_laggards(cautious):
-    ends = {k: Credible(Problem(40, k, 0.05, 0.05), cautious=cautious) for k in (8, 9, 31, 32)}
+@pytest.mark.parametrize("kind", [Credible, Cautious])
+def test_the_guarantee_names_standouts_and_laggards(kind):
+    ends = {k: kind(Problem(40, k, 0.05, 0.05)) for k in (8, 9, 31, 32)}
     sentences = {k: end.promise.sentence(end.problem) for k, end in ends.items()}
     assert sentences[8].endswith(STANDOUTS)
     assert sentences[32].endswith(LAGGARDS)
@@ -48,12 +48,12 @@ def test_laggards_cause_a_warning_if_nearly_all_are_selected():
 
 
 def test_cautious_names_the_least_gap_that_it_covers():
-    sentence = Credible(ONE, cautious=True).promise.sentence(ONE)
+    sentence = Cautious(ONE).promise.sentence(ONE)
     assert "stand apart from the others by a gap of 0.14 or more" in sentence
 
 
-@pytest.mark.parametrize("cautious", [False, True])
-def test_standouts_break_delta_as_the_guarantee_says(cautious, sample):
+@pytest.mark.parametrize("kind", [Credible, Cautious])
+def test_standouts_break_delta_as_the_guarantee_says(kind, sample):
     """A change that makes this fail may drop the limit from the guarantee.
 
     Of 200 runs about a third are wrong; 24 of these suffice to reject a rate of 5 %.
@@ -63,14 +63,14 @@ def test_standouts_break_delta_as_the_guarantee_says(cautious, sample):
     wrong = 0
     for seed in range(runs):
         truth = rng.permutation(STAR)
-        wrong += regret(truth, run(truth, ONE, 800 + seed, cautious=cautious)) > 0.05
+        wrong += regret(truth, run(truth, ONE, 800 + seed, kind=kind)) > 0.05
     assert too_many(wrong, runs, 0.05)
 
 
 def test_nearly_equal_workers_cause_a_warning_at_the_end():
     nearly_equal = run(np.full(40, 0.9), ONE, 3)
     assert says(nearly_equal)
-    assert says(run(np.full(40, 0.9), ONE, 3, cautious=True))
+    assert says(run(np.full(40, 0.9), ONE, 3, kind=Cautious))
 
 
 def test_standouts_cause_no_warning_before_the_end_on_bells_or_with_large_k():

@@ -92,15 +92,6 @@ class Credible(Selector):
             above=0,
             most=1,
         ),
-        Option(
-            "cautious",
-            False,
-            "Keep δ also among crowds whose best workers stand apart from the others by a gap of "
-            f"{min(GAPS):g} or more, which few answers do not show, as every run of {LARGE} "
-            "workers or more does.",
-            "flag",
-            instead="“universal” keeps δ there and where one or a few workers stand out",
-        ),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -165,7 +156,7 @@ class Credible(Selector):
 
     @property
     def _cautious(self) -> bool:
-        return bool(self.options["cautious"]) or self.problem.n >= LARGE
+        return self.problem.n >= LARGE
 
     def _rng(self) -> np.random.Generator:
         """Seed a generator that depends on tallies only: renumbering workers changes nothing."""

@@ -11,7 +11,6 @@ class AlgorithmOptions(TypedDict, total=False):
     beta: float
     c: float
     c_round: float
-    cautious: bool
     constant: float
     cumulative: bool
     eta: float

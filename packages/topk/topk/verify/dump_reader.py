@@ -149,10 +149,7 @@ def read_record(document: Any) -> DumpRecord:
 
 
 def written_by(document: dict[str, Any]) -> str:
-    """Name the version that wrote the dump; the first ones did not state it."""
-    version = document.get("software")
-    is_stated = isinstance(version, str)
-    return f"version {version} of the application" if is_stated else "an older application"
+    return f"version {document.get('software')} of the application"
 
 
 def error_text(error: Exception) -> str:

@@ -29,8 +29,8 @@ def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:
 
 
 def _find_reaching(record: DumpRecord) -> NDArray[np.bool_] | None:
-    """Find (n,) flags; None without a mark beside the rule, as in older dumps."""
-    run, mark = record.run, record.run.get("pass_mark")
+    """Find (n,) flags; None without a mark beside the rule."""
+    run, mark = record.run, record.run["pass_mark"]
     if mark is None or not record.ended or record.algorithm.takes_mark:
         return None
     pulls, sums = count_answers(record, None)

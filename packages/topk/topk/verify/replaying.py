@@ -67,7 +67,7 @@ def _start_of(record: DumpRecord) -> RunStart:
 
 def replay_participants(record: DumpRecord) -> ReplayedRun | None:
     """Replay the end of the run without workers without a counted answer; None if they stay."""
-    if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
+    if record.run["keep_no_shows"]:
         return None
     pulls, _ = count_answers(record, None)
     rule = record.ks, record.run["one_kind_each"], _start_of(record).judges_anew

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from topk.promise import GUARANTEE_LOST, Goal, Promise, rounded_up
 from topk.roster import build_problem
 from topk.selected_arms import EVERYBODY, SelectedArms, only_tested, select_arms, select_everybody
@@ -139,9 +137,7 @@ def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
 
 
 def _check_selection(record: DumpRecord, recomputed: SelectedArms) -> list[Finding]:
-    # Older dumps also name workers without a counted answer.
-    tested = set(np.flatnonzero(record.claim("pulls") > 0).tolist())
-    claimed, arms = set(record.result["selection"]) & tested, set(recomputed.arms.tolist())
+    claimed, arms = set(record.result["selection"]), set(recomputed.arms.tolist())
     findings = [
         *(
             Finding("Selection", f"{record.worker_name(arm)} is selected")
