@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from types import new_class
-from typing import Annotated, Any, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, cast, get_type_hints
 
 from django.db.models import QuerySet
 from ninja import Field, File, Schema
@@ -107,6 +107,32 @@ def build_schema(
     parts = {name: field for name, (_, field) in fields.items()} | (about or {})
     parts["__annotations__"] = {name: hint for name, (hint, _) in fields.items()}
     return new_class(name, (base,), exec_body=lambda body: body.update(parts))
+
+
+class Changes(Schema, extra="forbid"):
+    """The body of a change: omitted fields stay, and null too, except where it is a value."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset()
+
+    def read_changes(self) -> dict[str, Any]:
+        given = self.dict(exclude_unset=True).items()
+        return {name: value for name, value in given if value is not None or name in self.nullable}
+
+
+def changes_of(schema: type[Schema], *without: str, **others: Any) -> Any:
+    """Build the body of a change from that of a creation, with the same limits.
+
+    without  fields that do not change
+    others   fields with limits of their own
+    """
+    fields = {name: one for name, one in schema.model_fields.items() if name not in without}
+    hints = {
+        name: (Annotated[one.annotation, Field(), *one.metadata] | None, None)
+        for name, one in fields.items()
+    } | others
+    nullable = frozenset(name for name, one in fields.items() if one.default is None)
+    about = {"nullable": nullable, "__doc__": "Omitted fields stay."}
+    return build_schema(f"{schema.__name__.removesuffix('In')}ChangeIn", hints, Changes, about)
 
 
 Declared = TypeVar("Declared", bound=Schema)

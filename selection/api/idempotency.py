@@ -80,7 +80,7 @@ def _create_or_replay(
     if not new and row.digest != digest:
         raise Refused(OTHERWISE)
     if new:
-        row.reply = schema.model_validate(create()).model_dump(mode="json")
+        row.reply = schema.model_validate(create()).model_dump(mode="json", by_alias=True)
         row.save(update_fields=["reply"])
     return schema.model_validate(row.reply)
 

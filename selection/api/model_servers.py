@@ -12,7 +12,7 @@ from selection.model_workers import changes, endpoints, testing
 from selection.models import ModelServer
 
 from .base import Token, api, find_object, requester_name
-from .fields import Amount, Id
+from .fields import Amount, Id, changes_of
 from .jobs import JobOut, accept_job
 
 LONGEST_NAME = 100
@@ -33,17 +33,7 @@ class ServerIn(Schema):
     extra_query: dict[str, str] = Field({}, description="Parameters of each address.")
 
 
-class ServerChangeIn(Schema, extra="forbid"):
-    """Omitted fields stay."""
-
-    name: str = Field("", min_length=1, max_length=LONGEST_NAME)
-    url: str = Field("", max_length=LONGEST_ADDRESS, description="A new one needs the key again.")
-    key: str = Field("", max_length=LONGEST_API_KEY, description=KEY)
-    key_variable: str = Field("", max_length=LONGEST_NAME, description=VARIABLE)
-    requests_per_minute: Amount | None = None
-    concurrency: int = Field(8, ge=1, le=10_000)
-    extra_headers: dict[str, str] = Field({}, description=HEADERS)
-    extra_query: dict[str, str] = {}
+ServerChangeIn: Any = changes_of(ServerIn)
 
 
 class ServerOut(Schema):
@@ -97,7 +87,7 @@ def show_model_server(request: HttpRequest, server_id: Id) -> Any:
 @api.patch("/model-servers/{server_id}", response=ServerOut)
 def change_model_server(request: HttpRequest, server_id: Id, payload: ServerChangeIn) -> Any:
     """Change a model server; its models use the new settings from now on."""
-    server, values = find_object(request, ModelServer, server_id), payload.dict(exclude_unset=True)
+    server, values = find_object(request, ModelServer, server_id), payload.read_changes()
     endpoints.save_server(server, values, values.pop("key", None))
     return server
 

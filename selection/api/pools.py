@@ -16,7 +16,7 @@ from selection.models import Pool, Worker
 from selection.runs import deletion
 
 from .base import api
-from .fields import Attributes, Id, Key, Name, Named, RowsOut, filter_named
+from .fields import Id, Key, Name, Named, RowsOut, changes_of, filter_named
 from .idempotency import idempotent
 from .pagination import Page, paginate
 from .schemas import WorkerIn
@@ -32,7 +32,7 @@ class PoolOut(Schema):
     id: int = Field(examples=[1])
     name: str = Field(examples=["Annotators of spring"])
     created: datetime
-    workers: int = Field(description="Number of workers.", examples=[24])
+    workers: int = Field(alias="size", description="Number of workers.", examples=[24])
 
 
 class PoolWorkerIn(WorkerIn):
@@ -48,16 +48,7 @@ class WorkersIn(Schema):
     workers: list[PoolWorkerIn] = Field(min_length=1, max_length=MOST_ENTRIES)
 
 
-class WorkerChangeIn(Schema, extra="forbid"):
-    """Omitted fields stay."""
-
-    name: str | None = Field(None, max_length=LONGEST_KEY, examples=["Ada"])
-    attributes: Attributes | None = Field(
-        None, description="All of them.", examples=[{"language": "English"}]
-    )
-    email: str | None = Field(
-        None, max_length=LONGEST_EMAIL, description="Never returned. Empty: removes it."
-    )
+WorkerChangeIn: Any = changes_of(PoolWorkerIn, "worker")
 
 
 class PoolWorkerOut(Schema):
@@ -80,22 +71,15 @@ def _find_pool(request: HttpRequest, pool_id: int) -> Any:
     return get_object_or_404(_team_pools(request), pk=pool_id)
 
 
-def _pool_payload(pool: Any) -> dict[str, Any]:
-    return {"id": pool.pk, "name": pool.name, "created": pool.created, "workers": pool.size}
-
-
 @api.get("/pools", response=list[PoolOut])
-def list_pools(
-    request: HttpRequest, response: HttpResponse, query: Query[Named]
-) -> list[dict[str, Any]]:
+def list_pools(request: HttpRequest, response: HttpResponse, query: Query[Named]) -> list[Pool]:
     """Return the pools, oldest first."""
-    rows = filter_named(_team_pools(request), query)
-    return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
+    return paginate(request, response, filter_named(_team_pools(request), query), query)
 
 
 @api.post("/pools")
 @idempotent(PoolOut)
-def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
+def create_pool(request: HttpRequest, payload: PoolIn) -> Any:
     """Create an empty pool."""
     pool = Pool(name=payload.name, team_id=request.auth.team_id)  # type: ignore[attr-defined]
     deletion.store_item(pool)
@@ -103,18 +87,18 @@ def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
 
 
 @api.get("/pools/{pool_id}", response=PoolOut)
-def show_pool(request: HttpRequest, pool_id: Id) -> dict[str, Any]:
+def show_pool(request: HttpRequest, pool_id: Id) -> Any:
     """Return a pool."""
-    return _pool_payload(_find_pool(request, pool_id))
+    return _find_pool(request, pool_id)
 
 
 @api.patch("/pools/{pool_id}", response=PoolOut)
-def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str, Any]:
+def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> Any:
     """Rename a pool."""
     pool = _find_pool(request, pool_id)
     pool.name = payload.name
     deletion.store_item(pool)
-    return _pool_payload(pool)
+    return pool
 
 
 @api.delete("/pools/{pool_id}")

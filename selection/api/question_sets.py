@@ -14,7 +14,7 @@ from selection.models import QuestionSet
 from selection.runs import deletion
 
 from .base import api
-from .fields import WHOLE, Amount, Id, Name, Named, Yes, filter_named
+from .fields import WHOLE, Amount, Id, Name, Named, Yes, changes_of, filter_named
 from .idempotency import idempotent
 from .pagination import paginate
 
@@ -42,14 +42,7 @@ class SetIn(Schema):
     )
 
 
-class SetChangeIn(Schema, extra="forbid"):
-    """Omitted fields stay."""
-
-    name: Name | None = Field(None, examples=["Sums"])
-    instructions: str | None = Field(None, max_length=LONGEST_TEXT, examples=["Add the numbers."])
-    markdown: Yes | None = None
-    tries: Tries | None = Field(None, description="null: as often as they like.")
-    most_workers: Amount | None = Field(None, description="null: no limit.")
+SetChangeIn: Any = changes_of(SetIn)
 
 
 class SetOut(Schema):
@@ -62,7 +55,7 @@ class SetOut(Schema):
     tries: int | None
     most_workers: int | None
     created: datetime
-    questions: int = Field(description="Number of questions.", examples=[40])
+    questions: int = Field(alias="size", description="Number of questions.", examples=[40])
 
 
 def _team_sets(request: HttpRequest) -> Any:
@@ -73,23 +66,17 @@ def find_question_set(request: HttpRequest, set_id: int) -> Any:
     return get_object_or_404(_team_sets(request), pk=set_id)
 
 
-def _set_payload(item: Any) -> dict[str, Any]:
-    names = ("id", "name", "instructions", "markdown", "tries", "most_workers", "created")
-    return {**{name: getattr(item, name) for name in names}, "questions": item.size}
-
-
 @api.get("/question-sets", response=list[SetOut])
 def list_question_sets(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
-) -> list[dict[str, Any]]:
+) -> list[QuestionSet]:
     """Return the question sets, oldest first."""
-    rows = filter_named(_team_sets(request), query)
-    return [_set_payload(item) for item in paginate(request, response, rows, query)]
+    return paginate(request, response, filter_named(_team_sets(request), query), query)
 
 
 @api.post("/question-sets")
 @idempotent(SetOut)
-def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
+def create_question_set(request: HttpRequest, payload: SetIn) -> Any:
     """Create an empty question set."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     item = QuestionSet(team_id=team, **payload.dict())
@@ -98,20 +85,19 @@ def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
 
 
 @api.get("/question-sets/{set_id}", response=SetOut)
-def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
+def show_question_set(request: HttpRequest, set_id: Id) -> Any:
     """Return a question set."""
-    return _set_payload(find_question_set(request, set_id))
+    return find_question_set(request, set_id)
 
 
 @api.patch("/question-sets/{set_id}", response=SetOut)
-def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
+def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> Any:
     """Change a question set's name, instructions or limits."""
     item = find_question_set(request, set_id)
-    for name, value in payload.dict(exclude_unset=True).items():
-        if value is not None or name in ("tries", "most_workers"):
-            setattr(item, name, value)
+    for name, value in payload.read_changes().items():
+        setattr(item, name, value)
     deletion.store_item(item)
-    return _set_payload(item)
+    return item
 
 
 @api.delete("/question-sets/{set_id}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Field, Query, Schema, Status
@@ -28,13 +28,12 @@ from .fields import (
     RowsOut,
     Sent,
     Yes,
-    build_schema,
+    changes_of,
     filter_named,
 )
 from .files import FileOut, store_file
 from .idempotency import idempotent
 from .pagination import Page, paginate
-from .run.setting_fields import StrictSchema
 
 State = Literal["fine", "falling", "alarm", "paused", "practice", "testing", "left"]
 
@@ -101,22 +100,10 @@ class WatchIn(WatchSettings):
     )
 
 
-def _optional_settings() -> dict[str, Any]:
-    """List the settings with their limits, each of which may be omitted."""
-    fields = {"name": WatchIn.model_fields["name"], **WatchSettings.model_fields}
-    return {
-        name: (Annotated[one.annotation, Field(), *one.metadata] | None, None)  # without its texts
-        for name, one in fields.items()
-    }
-
-
-_ChangesIn: Any = build_schema("_ChangesIn", _optional_settings(), StrictSchema)
-
-
-class WatchChangeIn(_ChangesIn):  # type: ignore[misc]
-    """Omitted fields stay. Another level or rule begins anew: earlier answers count no more."""
-
-    question_sets: list[Id] | None = Field(None, min_length=1, max_length=100)
+SETS = Field(None, min_length=1, max_length=100)
+WatchChangeIn: Any = changes_of(
+    WatchIn, "run", "pool", "workers", question_sets=(list[Id] | None, SETS)
+)
 
 
 class WatchOut(Schema):
@@ -286,12 +273,12 @@ def show_watch(request: HttpRequest, watch_id: Id) -> dict[str, Any]:
 
 @api.patch("/watches/{watch_id}", response=WatchOut, tags=["watches"])
 def change_watch(request: HttpRequest, watch_id: Id, payload: WatchChangeIn) -> dict[str, Any]:
-    """Change settings of a watch."""
+    """Change settings of a watch.
+
+    Another level or rule begins anew: earlier answers count no more.
+    """
     watch = find_object(request, Watch, watch_id)
-    changes = payload.dict(exclude_unset=True)
-    settings = {
-        name: value for name, value in changes.items() if value is not None or name == "level"
-    }
+    settings = payload.read_changes()
     ids = settings.pop("question_sets", None)
     sets = None if ids is None else [find_object(request, QuestionSet, pk) for pk in ids]
     begin.change_watch(watch, sets, **settings)

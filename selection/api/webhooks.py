@@ -13,7 +13,7 @@ from selection.models import Delivery, Webhook
 from selection.webhooks import registration
 
 from .base import Token, api, find_object
-from .fields import Id, Yes
+from .fields import Id, Yes, changes_of
 
 EventName = Literal[
     "worker.accepted",
@@ -35,10 +35,7 @@ class WebhookIn(Schema):
     on: Yes = True
 
 
-class WebhookChangeIn(Schema, extra="forbid"):
-    url: str | None = Field(None, max_length=500)
-    events: list[EventName] | None = Field(None, min_length=1)
-    on: Yes | None = None
+WebhookChangeIn: Any = changes_of(WebhookIn)
 
 
 class WebhookOut(Schema):
@@ -97,8 +94,8 @@ def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
 @api.patch("/webhooks/{webhook_id}", response=WebhookOut)
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Change a webhook's address or events, or turn it on or off; omitted fields stay."""
-    changes = {name: value for name, value in payload.dict().items() if value is not None}
-    return registration.change_webhook(find_object(request, Webhook, webhook_id), **changes)
+    webhook = find_object(request, Webhook, webhook_id)
+    return registration.change_webhook(webhook, **payload.read_changes())
 
 
 @api.delete("/webhooks/{webhook_id}")

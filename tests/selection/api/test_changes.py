@@ -107,7 +107,9 @@ def test_workers_join_and_are_listed_with_their_presence(api):
     assert (first.status_code, first.json()["presence"]) == (201, "invited")
     assert send(api, "post", f"runs/{run.pk}/workers", body).status_code == 200
     assert run.candidates.get().worker.attributes == {"tongue": "en"}
-    api.post(first.json()["link"].removeprefix("http://127.0.0.1:8000"), {"start": "yes"})
+    api.post(
+        first.json()["link"].removeprefix("http://127.0.0.1:8000"), {"start": "yes"}, follow=True
+    )
     listed = api.get(f"/api/runs/{run.pk}/workers").json()
     assert [(row["worker"], row["presence"]) for row in listed] == [("anna", "active")]
     for key in ("b", "c"):
