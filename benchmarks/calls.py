@@ -13,7 +13,10 @@ from multiprocessing.connection import Connection
 from django.conf import settings
 from django.db import connection
 
-from selection.model_workers import play
+from selection import engine, wakeups
+from selection.model_workers import claims
+from selection.model_workers.call_pool import CallPool
+from selection.model_workers.dispatcher import Dispatcher
 from selection.models import Endpoint, ModelServer, Run, Worker
 from tests.model_stub import completion
 from tests.worlds import make_pool, make_questions, make_run
@@ -48,11 +51,23 @@ def main() -> None:
 def measure(url: str, in_flight: int) -> list[object]:
     run = make_calling_run(url, in_flight)
     server, own, start = processors(database()), time.process_time(), time.perf_counter()
-    play.play_run(run, lambda run: None)
+    play_run(run)
     seconds, own = time.perf_counter() - start, time.process_time() - own
     calls, steps = run.model_calls.count(), run.steps
     cost = processors(database()) - server
     return [calls, calls / seconds, 1000 * own / calls, 1000 * cost / calls, steps]
+
+
+def play_run(run: Run) -> None:
+    """Take steps and make calls until the run ends."""
+    with wakeups.silenced(), CallPool() as pool:
+        dispatcher = Dispatcher(pool, frozenset([run.pk]))
+        while run.status == Run.Status.RUNNING:
+            if claims.is_running_low(run.pk):
+                engine.advance(run.pk)
+            dispatcher.take_turn(0.2)
+            run.refresh_from_db()
+        dispatcher.finish()
 
 
 def make_calling_run(url: str, in_flight: int) -> Run:

@@ -6,7 +6,12 @@ from time import thread_time
 
 from django.core.cache import cache
 
-from selection.algorithms import VARIED, describe_missing_forecast, describe_variant
+from selection.algorithms import (
+    ALGORITHMS,
+    VARIED,
+    describe_missing_forecast,
+    describe_variant,
+)
 from selection.errors import Refused
 from selection.models import ForecastRequest, Run, exposure, pass_marks
 from selection.runs.roster import eligibility
@@ -30,7 +35,7 @@ GOALS = {
 }
 
 KEPT_SECONDS = 3600
-OWN_SECONDS = 5.0  # of a processor, for the draft's own algorithm alone
+OWN_SECONDS = 5.0  # of a processor, for one algorithm alone
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,10 @@ class DraftForecast:
     numbers: bool
     this_set: Forecast | None
     rough: str
+
+
+def goal_of(algorithm: str) -> str:
+    return GOALS[ALGORITHMS[algorithm].promise.goal]
 
 
 def plan_of_draft(run: Run) -> Plan:
@@ -149,17 +158,18 @@ def quick_forecast(run: Run) -> list[Forecast]:
     return rows
 
 
-def simulate_draft(run: Run) -> Forecast | None:
-    """Simulate the draft's own algorithm at once, in a few seconds; None if that is impossible."""
+def simulate_plan(plan: Plan, belief: Belief, algorithm: str, this_set: bool) -> Forecast | None:
+    """Simulate one algorithm at once, in a few seconds; None if that is impossible.
+
+    this_set  True if its guarantee is about the very questions, if it can be
+    """
     try:
-        plan, belief = plan_of_draft(run), belief_of_draft(run)
-        contenders = suitable_contenders(plan)
+        matches = [one for one in suitable_contenders(plan) if one.name == algorithm]
     except Refused:
         return None
-    own = (run.algorithm, describe_variant(run.options))
-    matches = [one for one in contenders if (one.name, describe_variant(one.options)) == own]
     if not matches:
         return None
+    matches.sort(key=lambda one: bool(describe_variant(one.options)) != this_set)
     ledger, began = SimulationLedger(matches[0]), thread_time()
     while not has_enough_runs(ledger, MANY) and thread_time() - began < OWN_SECONDS:
         simulate_one_more(ledger, belief, look_farther=False)

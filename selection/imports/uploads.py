@@ -223,14 +223,6 @@ def finish_upload(upload: Upload) -> None:
         _sort_for_seconds(upload, float("inf"))
 
 
-def read_whole(upload: Upload) -> None:
-    """Stage all rows now. Raises Refused for a file that lacks a column or cannot be read."""
-    refuse_missing_columns(upload)
-    finish_upload(upload)
-    if upload.state == State.FAILED:
-        raise Refused(upload.error)
-
-
 def refuse_missing_columns(upload: Upload) -> None:
     plan = ColumnPlan(**upload.plan)
     platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)

@@ -276,8 +276,6 @@ class Migration(migrations.Migration):
                 ("limit", models.BigIntegerField(blank=True, null=True)),
                 ("spent", models.BigIntegerField(default=0)),
                 ("in_flight", models.BigIntegerField(default=0)),
-                ("held_until", models.DateTimeField(blank=True, null=True)),
-                ("inputs", models.CharField(blank=True, default="", editable=False, max_length=64)),
             ],
         ),
         migrations.CreateModel(

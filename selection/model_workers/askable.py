@@ -10,16 +10,16 @@ def refuse_questions(question_set: QuestionSet) -> str:
     """Refuse a set that models cannot be asked, naming the first such question; empty if none."""
     pictures = question_set.media.filter(type__startswith="image/")
     names = {f"media:{name}" for name in pictures.values_list("name", flat=True)}
-    if reason := _unseen_reason(question_set.instructions, names):
+    if reason := refuse_text(question_set.instructions, names):
         return f"Models take part, and in the instructions of “{question_set}” {reason}"
     rows = question_set.questions.filter(retired=None).order_by("number")
     for key, prompt, choices in rows.values_list("key", "prompt", "choices").iterator():
-        if reason := _unseen_reason(prompt, names) or _choices_reason(choices):
+        if reason := refuse_text(prompt, names) or refuse_choices(choices):
             return f"Models take part, and in the question “{key}” of “{question_set}” {reason}"
     return ""
 
 
-def _unseen_reason(text: str, seen: set[str]) -> str:
+def refuse_text(text: str, seen: set[str]) -> str:
     for match in MEDIA.finditer(text):
         place = match[2]
         if UNSEEN.search(place):
@@ -29,7 +29,7 @@ def _unseen_reason(text: str, seen: set[str]) -> str:
     return ""
 
 
-def _choices_reason(choices: list[str]) -> str:
+def refuse_choices(choices: list[str]) -> str:
     if len(choices) <= len(LETTERS):
         return ""
     return f"there are {counted(len(choices), 'choice')}: models are shown {len(LETTERS)} at most."

@@ -49,7 +49,7 @@ class InFlight:
 class Dispatcher:
     """Makes calls in turns, in the thread of its caller.
 
-    runs       ids of the only runs to call for; None: all that no command plays
+    runs       ids of the only runs to call for; None: all
     throttles  by server
     """
 
@@ -197,9 +197,7 @@ class Dispatcher:
 
 def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
     rows = Run.objects.running().filter(candidates__worker__endpoint__server=OuterRef("pk"))
-    if runs is None:
-        rows = rows.exclude(spending__held_until__gt=db_clock.database_now())
-    else:
+    if runs is not None:
         rows = rows.filter(pk__in=runs)
     return list(ModelServer.objects.filter(Exists(rows)).order_by("pk"))
 
@@ -222,9 +220,7 @@ def list_callable(
         strange = ModelCall.objects.in_flight().exclude(pk__in=own).exclude(assignment=None)
         if strange.exists():
             rows = rows.exclude(candidate__in=strange.values("assignment__candidate"))
-    if runs is None:
-        rows = rows.exclude(candidate__run__spending__held_until__gt=now)
-    else:
+    if runs is not None:
         rows = rows.filter(candidate__run__in=runs)
     return rows.order_by("id")[:most]
 

@@ -68,24 +68,35 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
     Raises FieldRefused for an invalid value, Conflict for a name that is taken. A stored key is
     never sent to another address: a new address needs the key again.
     """
+    keyed = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="")
+    keyed_url = server.pk and keyed.values_list("url", flat=True).first()
+    check_server(server, values, key, keyed_url or "")
+    twins = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
+    if twins.exists():
+        raise Conflict(f"There is a model server “{server.name}” already.")
+
+
+def check_server(
+    server: ModelServer, values: Mapping[str, Any], key: str | None, keyed_url: str = ""
+) -> None:
+    """Set these fields of a server that need not be stored. Raises FieldRefused.
+
+    keyed_url  address that its stored key belongs to
+    """
     for name, value in values.items():
         _refuse_shape(name, value)
         setattr(server, name, value)
-    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     server.extra_headers = _check("extra_headers", extras.check_headers, server.extra_headers)
     server.extra_query = _check("extra_query", extras.check_query, server.extra_query)
     _clean_fields(server, SERVER_FIELDS)
     server.url = _check("url", server_calls.check_url, server.url)
-    if stored is not None and key is None and _origin_of(stored.url) != _origin_of(server.url):
+    if keyed_url and key is None and _origin_of(keyed_url) != _origin_of(server.url):
         raise FieldRefused("key", "The address has changed: enter the API key again.")
     if key is not None:
         _check("key", lambda text: api_keys.store_key(server, text), key)
     _check("key_variable", lambda _: api_keys.check_variable(server), server.key_variable)
     if server.key_variable and server.key_encrypted:
         raise FieldRefused("key_variable", "Give either an API key or its variable, not both.")
-    twins = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
-    if twins.exists():
-        raise Conflict(f"There is a model server “{server.name}” already.")
 
 
 def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:

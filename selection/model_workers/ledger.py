@@ -211,14 +211,14 @@ def _read_outcomes(
             continue
         if actual_cost(endpoint, outcome, call.reserved) > most_claim(endpoint, call.reserved):
             checked[call.pk] = replace(
-                outcome, fault=Fault.SETTINGS, problem=_explain_claim(outcome), charged=True
+                outcome, fault=Fault.SETTINGS, problem=explain_claim(outcome), charged=True
             )
         else:
             answers[call.pk] = _read_answer(endpoint, call.question, outcome.reply)
     return checked, answers
 
 
-def _explain_claim(outcome: Outcome) -> str:
+def explain_claim(outcome: Outcome) -> str:
     return (
         f"The server claims {outcome.tokens_in:,} input and {outcome.tokens_out:,} output tokens "
         "for one reply, far more than was reserved. Only the reservation was counted, and calls "

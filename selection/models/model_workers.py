@@ -256,16 +256,12 @@ class ModelSpending(models.Model):
     limit      the most that ``spent`` and ``in_flight`` may be together; None: no limit
     spent      cost of the calls that have ended
     in_flight  the most that the calls in flight can cost
-    held_until  a command makes the calls of this run until then, and no other process does
-    inputs     digest of the files and settings of the evaluation that the run was created for
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="spending")
     limit = models.BigIntegerField(null=True, blank=True)
     spent = models.BigIntegerField(default=0)
     in_flight = models.BigIntegerField(default=0)
-    held_until = models.DateTimeField(null=True, blank=True)
-    inputs = models.CharField(max_length=64, blank=True, default="", editable=False)
 
     def __str__(self) -> str:
         return f"spending of {self.run}"

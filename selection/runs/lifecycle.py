@@ -4,7 +4,6 @@ Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reaso
 """
 
 from copy import copy
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, Refused
 from selection.history import events
-from selection.model_workers import spending, unreadable
+from selection.model_workers import unreadable
 from selection.models import Candidate, Run, Worker
 from selection.runs.roster import eligibility, quotas, worker_prices
 from selection.runs.settings import validation
@@ -170,23 +169,6 @@ def reopen_run(run: Run, who: str = "", why: str = "") -> None:
         )
     locked.regraded = None
     _go_on(locked, "The run goes on after its end.", who, why)
-
-
-@transaction.atomic
-def raise_limit(run: Run, limit: Decimal, who: str = "") -> None:
-    """Let a run that ended by its limit in money go on with a higher one.
-
-    Raises Conflict for any other run, Refused for a limit that is no higher.
-    """
-    locked = _change_status(run, Status.RUNNING, {Status.ENDED})
-    limited = locked.candidates.filter(unaffordable=True).exists()
-    if locked.ending != Run.Ending.BUDGET or not limited or locked.fixed_budget:
-        raise Conflict(f"The run “{locked}” was not ended by its limit in money.")
-    before = spending.read_limit(locked)
-    if before is not None and limit <= before:
-        raise Refused(f"The run “{locked}” ended at this limit, {before:g}: give a higher one.")
-    _go_on(locked, "The run goes on with a higher limit in money.", who)
-    spending.set_limit(locked, limit)
 
 
 def _go_on(run: Run, sentence: str, who: str, why: str = "") -> None:

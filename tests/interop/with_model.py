@@ -15,7 +15,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
-from selection.models import ModelCall, ModelSpending, Run
+from selection.evaluations.ledger import Ledger
 from tests.processes import answers, free_port, wait_until
 
 PYTHON = Path("var/interop-model/bin/python").absolute()
@@ -100,11 +100,11 @@ def count_completions(log: Path) -> int:
     return log.read_text().count('"POST /v1/chat/completions HTTP/1.1" 200')
 
 
-@pytest.mark.django_db
 def test_select_two_of_five_prompts_of_a_real_model(
     server: str, tmp_path: Path, capsys: Any, settings: Any
 ) -> None:
     settings.MODELS_INSIDE = settings.MODELS_INSIDE  # restored afterwards
+    settings.VAR_DIR = tmp_path
     listed = httpx.get(f"{server}/models", timeout=60, trust_env=False).json()["data"]
     assert len(listed) == 1
     files = write_files(tmp_path, server)
@@ -112,12 +112,10 @@ def test_select_two_of_five_prompts_of_a_real_model(
     result = json.loads(capsys.readouterr().out)
     with capsys.disabled():
         print(json.dumps(result, indent=1, ensure_ascii=False))
-    run, calls = Run.objects.get(), ModelCall.objects.all()
-    assert run.ended_by_guarantee
-    assert run.candidates.filter(verdict=1).count() == 2
-    assert {call.state for call in calls} == {ModelCall.State.REPLIED}
-    assert 0 < calls.count() == count_completions(tmp_path / "log.txt") <= 5 * 24
-    assert run.answers.count() == calls.count()
-    spending = ModelSpending.objects.get(run=run)
-    assert (spending.spent, spending.in_flight) == (calls.count() * 10_000_000, 0)
-    assert all(call.tokens_in and call.tokens_out is not None for call in calls)
+    calls = Ledger(tmp_path / "evaluations").execute("SELECT * FROM calls")
+    assert result["ending"] == "guarantee"
+    assert sum(row["selected"] for row in result["models"]) == 2
+    assert {call["state"] for call in calls} == {"replied"}
+    assert 0 < len(calls) == count_completions(tmp_path / "log.txt") <= 5 * 24
+    assert sum(call["cost"] for call in calls) == len(calls) * 10_000_000
+    assert all(call["tokens_in"] and call["tokens_out"] is not None for call in calls)

@@ -1,6 +1,7 @@
 """``manage.py evaluate``: the best K of many models, from two files to a selection."""
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,16 @@ from typing import Any
 from django.core.management import BaseCommand, CommandParser
 from tqdm import tqdm
 
-from selection import wakeups
 from selection.errors import Refused
-from selection.management import evaluation_check, evaluation_files, evaluation_start, evaluations
-from selection.management import evaluation_result as result
-from selection.management.lookups import report_refusals, run_of
-from selection.model_workers import play, unreadable
-from selection.models import Endpoint, Run
-from selection.runs import lifecycle, unreadable_models
-from selection.runs.roster import failing_models
+from selection.evaluations import check, example, files, play, runs
+from selection.evaluations.calls import Caller
+from selection.evaluations.result import Result, describe_replies, list_first_replies
+from selection.management.lookups import parse_amount, report_refusals
+from selection.model_workers.prices import to_nano
+from selection.models import Endpoint
 
 NOT_READY, ENDED_EARLY, UNREADABLE, INTERRUPTED = 1, 3, 4, 130
+WAYS = ("reread", "wrong", "set-aside")
 EXIT_CODES = (
     "Exit codes: 0 the guarantee holds; 1 or 2 a failure, or a file or setting was refused; 3 the "
     "money or the questions ended first; 4 too many replies cannot be read; 130 interrupted. "
@@ -29,8 +29,8 @@ EXIT_CODES = (
 class Command(BaseCommand):
     help = (
         "Choose the best K of many models, prompts or judges by gold questions, with as few calls "
-        "as possible. Ctrl-C pauses. The same command again goes on where it stopped, with a "
-        f"higher --limit also after its end by money; no call is repeated. {EXIT_CODES}"
+        "as possible. Ctrl-C and SIGTERM pause. The same command again goes on where it stopped, "
+        f"with a higher --limit also after its end by money; no call is repeated. {EXIT_CODES}"
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,11 +38,10 @@ class Command(BaseCommand):
         add("models", nargs="?", type=Path, help="YAML file, see docs/model-workers.md")
         gold = "gold questions, in any format that is imported (default: “data” of the YAML file)"
         add("gold", nargs="?", type=Path, help=gold)
-        example = f"write an example to begin with, and no more (default: {evaluation_start.FILE})"
-        name = evaluation_start.FILE
-        add("--init", nargs="?", type=Path, const=Path(name), metavar="FILE", help=example)
-        check = "call each model once, and tell what the evaluation will cost; start nothing"
-        add("--check", action="store_true", help=check)
+        begin = f"write an example to begin with, and no more (default: {example.FILE})"
+        add("--init", nargs="?", type=Path, const=Path(example.FILE), metavar="FILE", help=begin)
+        once = "call each model once, and tell what the evaluation will cost; start nothing"
+        add("--check", action="store_true", help=once)
         report = "write a report to read, print and keep: one HTML file"
         add("--report", type=Path, metavar="FILE", help=report)
         junit = "write the result as JUnit's XML, for continuous integration"
@@ -52,7 +51,7 @@ class Command(BaseCommand):
         add("--leave-out", action="store_true", help="leave out gold questions with an error")
         add("--resume", metavar="RUN", help="go on with this run, by its name or number")
         add("--anew", action="store_true", help="a new run, although there is one of these files")
-        drop = "leave this model out; with --resume withdraw it; may be given again"
+        drop = "leave this model out, or withdraw it from a run; may be given again"
         add("--drop", action="append", default=[], metavar="MODEL", help=drop)
         back = "ask a model again that was set aside or withdrawn; may be given again"
         add("--take-back", action="append", default=[], metavar="MODEL", help=back)
@@ -60,8 +59,7 @@ class Command(BaseCommand):
             "what to do if too many replies of a model have no answer: read all stored ones again "
             "by --parsing, count them as wrong, or set the model aside (default: pause)"
         )
-        ways = [way.replace(" ", "-") for way in unreadable_models.WAYS]
-        add("--unreadable", choices=ways, help=lost)
+        add("--unreadable", choices=WAYS, help=lost)
         add("--parsing", default="auto", choices=Endpoint.Parsing.values, help="for reread")
         add("--pattern", default="", help="for reread by a regular expression")
         add("--k", type=int, default=1, help="how many to select (default: 1)")
@@ -74,125 +72,122 @@ class Command(BaseCommand):
         add("--limit", metavar="MONEY", help="most money to spend on calls; also with --resume")
         add("--currency", default="$", help="of the prices in the YAML file (default: $)")
         add("--seed", type=int, help="fixes every random choice (default: drawn)")
-        add("--team", default="", help="whose run it is (default: the first team's)")
         add("--json", action="store_true", help="print the result for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with report_refusals(), wakeups.silenced():  # it takes the steps itself, without Redis
-            if options["init"]:
-                self.stdout.write("\n".join(evaluation_start.write_example(options["init"])))
-            elif options["check"]:
-                self._check(options)
-            else:
-                files = evaluation_files.write_files(options["report"], options["junit"])
-                with files as outcome, report_refusals():  # a file has the sentence of a refusal
-                    evaluations.prepare_database()
-                    self._evaluate(outcome, options)
+        # SIGTERM is Ctrl-C: containers and systemd send it.
+        before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        try:
+            with report_refusals():
+                self._do(options)
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
-    def _evaluate(self, outcome: evaluation_files.Outcome, options: dict[str, Any]) -> None:
-        outcome.run = run = self._find_run(options)
-        if run.status == Run.Status.ENDED:
-            self.stderr.write(f"Run {run.pk} of these files has ended; no calls are made.")
-        elif run.status == Run.Status.RUNNING:
-            self._play(run, options)
-        self._show_result(run, options["json"])
-        if run.status == Run.Status.PAUSED:
-            self._tell_resuming(run)
-        outcome.code = exit_code(run)
-        if outcome.code:
-            sys.exit(outcome.code)
+    def _do(self, options: dict[str, Any]) -> None:
+        amount = parse_amount("--limit", options["limit"])
+        limit = None if amount is None else to_nano(amount)
+        if options["init"]:
+            self.stdout.write("\n".join(example.write_example(options["init"])))
+        elif options["check"]:
+            self._check(options, limit)
+        else:
+            with files.write_files(options["report"], options["junit"]) as outcome:
+                evaluation = runs.open_evaluation(options, limit, self.stderr.write)
+                try:
+                    outcome.code = self._evaluate(evaluation, outcome, options)
+                finally:
+                    evaluation.study.close()
+            if outcome.code:
+                sys.exit(outcome.code)
 
-    def _check(self, options: dict[str, Any]) -> None:
+    def _check(self, options: dict[str, Any], limit: int | None) -> None:
         if options["report"] or options["junit"]:
             raise Refused("--check starts no run, and so has no --report and no --junit.")
-        evaluations.prepare_database()
-        run = self._find_run(options, start=False)
-        evaluations.allow_servers(run)
-        evaluations.limit_draft(run, options)
-        check = evaluation_check.check_models(run)
-        document = json.dumps(check.document, indent=2, ensure_ascii=False)
-        self.stdout.write(document if options["json"] else "\n".join(check.lines))
-        if not check.is_good:
+        done = check.check_models(options, limit, self.stderr.write)
+        document = json.dumps(done.document, indent=2, ensure_ascii=False)
+        self.stdout.write(document if options["json"] else "\n".join(done.lines))
+        if not done.is_good:
             sys.exit(NOT_READY)
 
-    def _find_run(self, options: dict[str, Any], start: bool = True) -> Run:
-        if options["resume"]:
-            run = run_of(options["resume"], options["team"])
-            return evaluations.continue_run(run, options, self.stderr.write) if start else run
-        if not options["models"]:
-            raise Refused("Name the YAML file of the models, or begin with --init.")
-        return evaluations.find_or_create(options, self.stderr.write, start)
-
-    def _play(self, run: Run, options: dict[str, Any]) -> None:
-        """Play the run to its end; after an interruption or a failure it is paused."""
-        visible = options["verbosity"] > 0 and not options["json"]
+    def _evaluate(
+        self, evaluation: runs.Evaluation, outcome: files.Outcome, options: dict[str, Any]
+    ) -> int:
+        """Play the run to its end, show its result, and return the exit code."""
+        asking, code = list[str](), 0
+        outcome.result = Result(evaluation)
         try:
-            self._watch(run, visible)
-            while evaluations.settle_unreadable(run, options):
-                self._watch(run, visible)
-        except BaseException as error:
-            if Run.objects.filter(pk=run.pk, status=Run.Status.RUNNING).exists():
-                lifecycle.pause_run(run)
-            run.refresh_from_db()
-            if isinstance(error, KeyboardInterrupt | Refused):
-                self._show_result(run, options["json"])
-            self._tell_resuming(run)
-            if isinstance(error, KeyboardInterrupt):
-                sys.exit(INTERRUPTED)
+            if evaluation.ending:
+                self.stderr.write(f"Run {evaluation.number} has ended; no calls are made.")
+            else:
+                asking = self._play(evaluation, options)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except Refused:
+            self._show_result(outcome, evaluation, asking, options)
+            self._tell_resuming(evaluation)
             raise
-
-    def _show_result(self, run: Run, as_json: bool) -> None:
-        text = result.format_json(run) if as_json else "\n".join(result.result_lines(run))
-        self.stdout.write(text)
-
-    def _tell_resuming(self, run: Run) -> None:
-        command = f"manage.py evaluate --resume {run.pk}"
-        if unreadable.list_asking(run):
-            for count in unreadable.count_replies(run):
+        result = self._show_result(outcome, evaluation, asking, options)
+        if code or asking:
+            for count in result.replies:
                 if count.asking:
                     self.stderr.write(f"“{count.worker}”: {count.advice}.")
-            command += " --unreadable reread, wrong or set-aside"
-        self.stderr.write(f"Paused. Go on with: {command}")
+            self._tell_resuming(evaluation, bool(asking))
+            return code or UNREADABLE
+        return 0 if result.is_kept else ENDED_EARLY
 
-    def _watch(self, run: Run, visible: bool) -> None:
-        """Play the run under a bar; show each model's first reply, and models set aside."""
-        bar = tqdm(
-            total=run.candidates.count() * run.deck_size,
+    def _play(self, evaluation: runs.Evaluation, options: dict[str, Any]) -> list[str]:
+        """Make calls until the end; return the models whose lost replies wait for a decision."""
+        with self._open_bar(evaluation, options) as bar:
+            show = Progress(self, bar, evaluation)
+            asking = play.play_run(evaluation, show.tell, show)
+            while asking and options["unreadable"]:
+                runs.settle_unreadable(evaluation, asking, options)
+                asking = play.play_run(evaluation, show.tell, show)
+        return list(asking)
+
+    def _open_bar(self, evaluation: runs.Evaluation, options: dict[str, Any]) -> tqdm:
+        return tqdm(
+            total=len(evaluation.models) * len(evaluation.questions),
             unit=" calls",
-            disable=not visible,
+            disable=options["verbosity"] == 0 or options["json"],
             bar_format="{n_fmt} of at most {total_fmt} calls, {elapsed}{postfix}",
         )
-        checked = not visible
 
-        def tell(run: Run) -> None:
-            nonlocal checked
-            for name, problem in failing_models.set_aside_failing(run).items():
-                bar.clear()
-                self._tell_set_aside(run, name, problem)
-            failing_models.refuse_without_choice(run)
-            if not checked and (result.is_checked(run) or run.status != Run.Status.RUNNING):
-                checked = True
-                bar.clear()
-                self.stderr.write("\n".join(result.check_lines(run)))
-            bar.n = run.model_calls.count()
-            decided = run.candidates.exclude(verdict=0).count()
-            bar.set_postfix_str(
-                f" {result.format_spent(run)}, {decided} of {run.candidates.count()} decided"
-            )
+    def _show_result(
+        self,
+        outcome: files.Outcome,
+        evaluation: runs.Evaluation,
+        asking: list[str],
+        options: dict[str, Any],
+    ) -> Result:
+        outcome.result = result = Result(evaluation, asking)
+        self.stdout.write(result.format_json() if options["json"] else "\n".join(result.lines))
+        return result
 
-        try:
-            play.play_run(run, tell)
-        finally:
-            bar.close()
-
-    def _tell_set_aside(self, run: Run, name: str, problem: str) -> None:
-        self.stderr.write(
-            f"“{name}” never replied and is set aside: {problem} When it works, pause and use "
-            f"--resume {run.pk} --take-back “{name}”."
-        )
+    def _tell_resuming(self, evaluation: runs.Evaluation, asking: bool = False) -> None:
+        command = f"manage.py evaluate --resume {evaluation.number}"
+        command += f" --unreadable {', '.join(WAYS[:-1])} or {WAYS[-1]}" if asking else ""
+        self.stderr.write(f"Paused. Go on with: {command}")
 
 
-def exit_code(run: Run) -> int:
-    if run.status == Run.Status.PAUSED:
-        return UNREADABLE
-    return 0 if run.finished else ENDED_EARLY
+class Progress:
+    """A bar of calls and money; and once all models have replied, a table of their replies."""
+
+    def __init__(self, command: Command, bar: tqdm, evaluation: runs.Evaluation) -> None:
+        self.command, self.bar, self.evaluation = command, bar, evaluation
+        self.told = bool(bar.disable)
+
+    def tell(self, line: str) -> None:
+        self.bar.clear()
+        self.command.stderr.write(line)
+
+    def __call__(self, caller: Caller) -> None:
+        silent = {name for name, model in caller.models.items() if not model.replied}
+        if not self.told and silent <= self.evaluation.study.set_aside.keys():
+            self.told = True
+            rows = list_first_replies(self.evaluation)
+            self.tell("\n".join(describe_replies(rows, self.evaluation.currency)))
+        if not self.bar.disable:
+            result = Result(self.evaluation)
+            self.bar.n = result.calls
+            self.bar.set_postfix_str(f" {result.format_cost()}")

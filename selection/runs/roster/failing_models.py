@@ -10,10 +10,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock
 from selection.engine.model_pace import LONG_REST, MANY_FAILURES
-from selection.errors import Refused
 from selection.history import events
 from selection.models import Candidate, Endpoint, ModelCall, Run
-from selection.texts import counted
 
 from .membership import drop_workers
 
@@ -59,20 +57,6 @@ def _set_aside(
     text = "; ".join(f"“{key}” ({problem})" for key, problem in problems.items())
     events.write_event(run, "absent", f"Set aside, because they {what}: {text}.")
     return problems
-
-
-def refuse_without_choice(run: Run) -> None:
-    """Raise Refused if no model replies, or too few to choose from, and waiting is no use."""
-    rows = list(list_failing(run).select_related("worker__endpoint"))
-    rest = run.candidates.filter(gone="", skill=0).count() - len(rows)
-    if rows and not rest:
-        raise Refused(f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}")
-    if rows and rest <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
-        text = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
-        raise Refused(
-            f"{len(rows)} of {counted(rest + len(rows), 'model')} never replied, so there is "
-            f"nothing to choose from. {text}"
-        )
 
 
 def list_failing(run: Run) -> QuerySet[Candidate]:

@@ -151,7 +151,7 @@ def test_an_exception_is_an_absence_and_too_many_set_a_candidate_aside(is_async)
     assert found.set_aside == {"bo": "TimeoutError: no reply"}
     assert found.unreadable["bo"]["TimeoutError: no reply"] >= 4
     assert found.unreadable["cy"] == {"TimeoutError: no reply": 1}
-    assert "Set aside after failures: bo." in found.guarantee
+    assert "Set aside: bo." in found.guarantee
     assert "Missing results: " in found.guarantee
     assert found.answers[1] == 0
 

@@ -276,3 +276,34 @@ def test_quotas_of_groups_without_names_are_kept():
     study = build(algorithm="certified", epsilon=0.3, quotas=quotas)
     finish(study)
     assert study.best.names == ["bo", "di"]
+
+
+def test_a_candidate_given_up_stays_so_until_it_is_taken_back(path):
+    study = build(path, algorithm="certified", epsilon=0.3, k=1)
+    study.ask(8)
+    study.give_up("bo", "always 429")
+    assert study.set_aside == {"bo": "always 429"}
+    study.close()
+    again = build(path, algorithm="certified", epsilon=0.3, k=1)
+    assert "bo" not in {name for name, _ in again.outstanding}
+    finish(again)
+    assert again.best.names == ["di"]
+    assert again.best.guarantee.endswith("Set aside: bo.")
+    assert again.best.epsilon == 0.3
+    with pytest.raises(ProblemError, match="'eve' is no candidate"):
+        again.give_up("eve", "")
+    other = build(algorithm="certified", epsilon=0.3, k=1)
+    lost = [pair for pair in other.ask(8) if pair[0] == "bo"]
+    other.give_up("bo", "always 429")
+    other.take_back("bo")
+    assert [pair for pair in other.outstanding if pair[0] == "bo"] == lost
+    finish(other)
+    assert other.best.names == ["bo"]
+
+
+def test_a_study_tells_if_the_guarantee_holds_without_a_candidate():
+    study = build(algorithm="certified", epsilon=0.3, accuracy=None)
+    batch = study.ask(8)
+    assert study.keeps_guarantee_without(["bo"])
+    study.tell({pair: result_of(pair) for pair in batch})
+    assert not study.keeps_guarantee_without(["bo"])

@@ -22,11 +22,12 @@ class Selected:
     names       the candidates selected, in the order given
     guarantee   a sentence with the guarantee, for the epsilon that was reached
     complete    True if the guarantee is the one that was asked for
+    epsilon     that it is for; None without a guarantee
     calls       how many pairs were asked and told
     frame       a row for each candidate that was not set aside, the selected and then the best
                 first: a DataFrame if the table was one, otherwise a list of dicts
     unreadable  how many results are missing, by candidate and reason
-    set_aside   the candidates that failed too often, with the most frequent reason
+    set_aside   the candidates that were given up or failed too often, with the reason
     workers     (k,) numbers of the candidates selected, in rising order
     answers     (n,) how many results of each candidate count
     cost        of these; their number without prices
@@ -35,6 +36,7 @@ class Selected:
     names: list[Any]
     guarantee: str
     complete: bool
+    epsilon: float | None
     calls: int
     frame: Any = field(repr=False)
     unreadable: dict[Any, dict[str, int]]
@@ -60,16 +62,17 @@ def describe_result(
     missing  how many results are missing: unreadable ones, and cells of a table without a value
     """
     answers, prices = counting.pulls.copy(), rule.options.get("prices")
-    arms, guarantee, complete = _choose_arms(rule, selector, roster, counting)
+    arms, guarantee, complete, epsilon = _choose_arms(rule, selector, roster, counting)
     workers = np.sort(roster[arms])
     if missing:
         guarantee += f" Missing results: {missing}, assumed to be so whatever they would have been."
     if set_aside:
-        guarantee += f" Set aside after failures: {', '.join(map(str, set_aside))}."
+        guarantee += f" Set aside: {', '.join(map(str, set_aside))}."
     return Selected(
         names=[names[worker] for worker in workers],
         guarantee=guarantee,
         complete=complete,
+        epsilon=epsilon,
         calls=calls,
         frame=_describe_candidates(selector, roster, workers, names, unreadable),
         unreadable=unreadable,
@@ -82,20 +85,26 @@ def describe_result(
 
 def _choose_arms(
     rule: Rule, selector: Selector, roster: Counts, counting: Counting
-) -> tuple[Counts, str, bool]:
-    """Choose the arms, state their guarantee, and tell if it is the one asked for."""
+) -> tuple[Counts, str, bool, float | None]:
+    """Choose the arms, state their guarantee, and tell if it is the one asked for, and its ε."""
     failed = counting.failed[roster]
     if failed.any():  # too few are left for a selection
-        return np.flatnonzero(~failed), "All that are left; no guarantee.", False
+        return np.flatnonzero(~failed), "All that are left; no guarantee.", False, None
     complete, loss = PROMISE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
     if complete and not loss:
-        return selector.selection(), rule.describe(selector.promise, None), True
+        return (
+            selector.selection(),
+            rule.describe(selector.promise, None),
+            True,
+            rule.problem.epsilon,
+        )
     early = select_early(selector)
     if loss:
-        return early.arms, GUARANTEE_LOST, False
+        return early.arms, GUARANTEE_LOST, False, None
     if early.epsilon is None:
-        return early.arms, NOTHING, False
-    return early.arms, rule.describe(early.promise, rounded_up(early.epsilon)), False
+        return early.arms, NOTHING, False, None
+    epsilon = rounded_up(early.epsilon)
+    return early.arms, rule.describe(early.promise, epsilon), False, epsilon
 
 
 def _describe_candidates(

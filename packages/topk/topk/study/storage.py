@@ -16,6 +16,9 @@ TABLES = (
     "CREATE TABLE results (number INTEGER PRIMARY KEY, candidate INTEGER NOT NULL, item INTEGER "
     "NOT NULL, value REAL, reason TEXT NOT NULL, UNIQUE (candidate, item))",
 )
+GIVEN_UP = (
+    "CREATE TABLE IF NOT EXISTS given_up (candidate INTEGER PRIMARY KEY, reason TEXT NOT NULL)"
+)
 ENDED = "ended"
 
 
@@ -43,6 +46,7 @@ class Storage:
             self._run("PRAGMA locking_mode = EXCLUSIVE")
             self._run("BEGIN EXCLUSIVE")
             self._prepare_tables(settings)
+            self._run(GIVEN_UP)  # files of earlier versions have no such table
             self._run("COMMIT")  # and the lock stays
             self._run("PRAGMA journal_mode = WAL")  # one write to the disk for a commit
         except sqlite3.Error as error:
@@ -88,6 +92,10 @@ class Storage:
         """Count the items dealt to each candidate that was asked."""
         return dict(self._run("SELECT * FROM dealt"))
 
+    def read_given_up(self) -> dict[int, str]:
+        """Read the candidates that were given up, with the reasons."""
+        return dict(self._run("SELECT * FROM given_up"))
+
     def read_end(self) -> int | None:
         """Read the number of the last result that counted; None if the study has not ended."""
         rows = self._run("SELECT value FROM settings WHERE name = ?", ENDED)
@@ -101,6 +109,12 @@ class Storage:
         self._run("PRAGMA synchronous = NORMAL")
         self._write("REPLACE INTO dealt VALUES (?, ?)", dealt)
         self._run("PRAGMA synchronous = FULL")
+
+    def store_given_up(self, candidate: int, reason: str) -> None:
+        self._write("REPLACE INTO given_up VALUES (?, ?)", [(candidate, reason)])
+
+    def forget_given_up(self, candidate: int) -> None:
+        self._write("DELETE FROM given_up WHERE candidate = ?", [(candidate,)])
 
     def store_end(self) -> None:
         """Store that results told from now on do not count."""

@@ -86,6 +86,7 @@ class Study:
             problem.n, size, seed, set_aside_after, self._rule.kind.common_order
         )
         self._told: dict[tuple[int, int], tuple[float | None, str]] = {}
+        self._given_up: dict[int, str] = {}
         self._out: dict[tuple[int, int], None] = {}  # handed out, in this order
         self._unsaved: list[Result] = []
         self._lock, self._rng_seed = RLock(), seed
@@ -122,6 +123,8 @@ class Study:
         self.ended = end is not None
         if retry and not self.ended:
             storage.forget_absences(QUIET)
+        self._given_up = storage.read_given_up()
+        self._counting.failed[list(self._given_up)] = True
         for candidate, count in storage.read_dealt().items():
             items = self._counting.deal_items(candidate, count)
             self._out |= dict.fromkeys((candidate, item) for item in items)
@@ -248,6 +251,33 @@ class Study:
             if errors:
                 raise errors[0]
 
+    def give_up(self, name: Any, reason: str) -> None:
+        """Set a candidate aside, for example one that cannot answer; the file keeps it."""
+        with self._lock:
+            number = self._number_candidate(name)
+            self._opened().store_given_up(number, reason)
+            self._given_up[number] = reason
+            self._counting.failed[number] = True
+            if not self.ended:
+                self._count()
+
+    def keeps_guarantee_without(self, names: Iterable[Any]) -> bool:
+        """Tell if the guarantee would still hold if these candidates were given up."""
+        leavers = [self._number_candidate(name) for name in names]
+        roster = self._roster[~np.isin(self._roster, leavers)]
+        return not self._rule.loses_guarantee(roster, self._counting.pulls)
+
+    def take_back(self, name: Any) -> None:
+        """Ask a candidate again that was set aside; its outstanding pairs are asked first."""
+        with self._lock:
+            number = self._number_candidate(name)
+            self._opened().forget_given_up(number)
+            self._given_up.pop(number, None)
+            self._counting.failed[number] = False
+            if not self.ended:
+                self._restart()
+                self._count()
+
     def _take_result(self, pair: Pair, value: Any) -> None:
         key = self._number_pair(pair)
         try:
@@ -347,12 +377,13 @@ class Study:
 
     @property
     def set_aside(self) -> dict[Any, str]:
-        """The candidates that failed too often, with the most frequent reason."""
+        """The candidates given up, or that failed too often, with the most frequent reason."""
         failed = np.flatnonzero(self._counting.failed).tolist()
         reasons = self.unreadable if failed else {}
         return {
-            name: max(reasons[name], key=reasons[name].__getitem__)
-            for name in map(self.names.__getitem__, failed)
+            self.names[number]: self._given_up.get(number)
+            or max(reasons[self.names[number]], key=reasons[self.names[number]].__getitem__)
+            for number in failed
         }
 
     # -- names and numbers
@@ -367,6 +398,12 @@ class Study:
             return number, item if self.items is None else self._item_numbers[item]
         except (KeyError, TypeError, ValueError):
             raise ProblemError(f"{pair!r} is no pair of a candidate and an item.") from None
+
+    def _number_candidate(self, name: Any) -> int:
+        try:
+            return self._candidate_numbers[key_of(name)]
+        except KeyError:
+            raise ProblemError(f"{name!r} is no candidate of the study.") from None
 
     def _describe_pair(self, key: tuple[int, int]) -> str:
         candidate, item = self._name_pair(key)

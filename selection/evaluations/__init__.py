@@ -1,0 +1,1 @@
+"""Evaluations of models on a command line: a ``topk.Study`` whose pairs are calls of models."""
