@@ -6,7 +6,6 @@ from . import (  # each adds addresses
     files,
     forecasts,
     jobs,
-    label_studio,
     media,
     model_servers,
     personal,

@@ -121,7 +121,6 @@ TAGS = {
     **dict.fromkeys(("media", "practice", "question_sets"), "questions"),
     **dict.fromkeys(("model_servers", "pool_models", "run_calls"), "models"),
     **dict.fromkeys(("personal", "submissions"), "workers"),
-    "label_studio": "answers",
 }
 
 

@@ -154,7 +154,7 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
 
 def names_of(worker: Worker) -> list[str]:
     """Read the attribute that identifies the worker there; without it their other names."""
-    attribute = str(worker.attributes.get(reading.annotations.ATTRIBUTE, "")).strip()
+    attribute = str(worker.attributes.get(reading.ATTRIBUTE, "")).strip()
     return [attribute] if attribute else [worker.key, worker.mail_address]
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from selection.answers import label_studio as annotations
 from selection.connectors.connector import Fetched
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
@@ -13,6 +12,9 @@ from .client import Object
 from .interface import Control
 
 Task = Mapping[str, Any]
+SEPARATOR = " | "  # of several choices in one answer
+# Attribute of workers whose id differs from Label Studio's id or address.
+ATTRIBUTE = "label_studio"
 
 
 def gold_rows(tasks: Sequence[Task], control: Control) -> list[QuestionRow]:
@@ -25,7 +27,7 @@ def gold_rows(tasks: Sequence[Task], control: Control) -> list[QuestionRow]:
         answers = list(dict.fromkeys(_gold_answers(task, control)))
         accepted = answers
         if control.multiple and answers:  # all that are ticked make the answer
-            accepted = answers[0].split(annotations.SEPARATOR)
+            accepted = answers[0].split(SEPARATOR)
         if accepted:
             prompt = _prompt_of(task, control)
             rows.append(
@@ -64,10 +66,12 @@ def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
     if annotation.get("was_cancelled") or not isinstance(results, list):
         return None
     mine = [one for one in results if isinstance(one, dict) and one.get("from_name") == control]
-    try:
-        return annotations.read_response({"result": mine})
-    except Refused:
-        return None
+    for value in (one.get("value") for one in mine):
+        for kind in ("choices", "text", "number", "rating"):
+            answer = value.get(kind) if isinstance(value, dict) else None
+            if answer not in (None, "", []):
+                return SEPARATOR.join(map(str, answer)) if isinstance(answer, list) else str(answer)
+    return None
 
 
 def _prompt_of(task: Task, control: Control) -> str:
@@ -85,7 +89,7 @@ def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
         email = str(user.get("email") or "").strip()
         if email:
             name = f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
-            rows.append(WorkerRow(line, email, name, {annotations.ATTRIBUTE: str(user["id"])}))
+            rows.append(WorkerRow(line, email, name, {ATTRIBUTE: str(user["id"])}))
     return rows
 
 
