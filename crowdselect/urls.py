@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 from selection.api import api
 from selection.connectors.views import receive_message
 from selection.mail import pages as mail_pages
-from selection.worker import gold_page, join, media, mturk, temporary_links, views
+from selection.worker import gold_page, join, media, mturk, views
 
 from .web import health
 
@@ -27,7 +27,6 @@ urlpatterns = [
     path("media/<str:token>/", media.serve_media, name="media"),
     path("mturk/<str:token>/", mturk.enter_from_mturk, name="mturk"),
     path("mturk/at/<str:token>/", mturk.work_in_mturk, name="mturk-work"),
-    path("temporary/<str:token>/", temporary_links.enter_by_temporary_link, name="temporary"),
     path("unsubscribe/<str:token>/", mail_pages.unsubscribe, name="unsubscribe"),
     path("work/<str:token>/", views.work_page, name="work"),
 ]

@@ -39,7 +39,6 @@ LONGEST_TEXT = 100_000  # instructions, explanations
 LONGEST_JSON = 10_000_000  # a document of another machine, in bytes or characters
 LONGEST_MODEL_REPLY = 100_000  # that is read and kept
 LONGEST_ADDRESS = 500  # of a webhook, or a platform
-MOST_TEMPORARY_LINKS = 1000  # made at once
 LONGEST_PARAMETER = 60  # a name in a link
 LONGEST_EMAIL = 254  # of a worker
 

@@ -92,7 +92,6 @@ NAMES = {
     "SourceOut": "Source",
     "SpendingOut": "Spending",
     "WastedOut": "Wasted",
-    "TemporaryLinkOut": "TemporaryLink",
     "WatchChangeIn": "WatchChanges",
     "WatchConnectionOut": "WatchConnection",
     "WatchIn": "WatchSettings",

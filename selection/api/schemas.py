@@ -13,7 +13,6 @@ from selection.limits import (
     MOST_ENTRIES,
     MOST_IMPORTED,
     MOST_PRESENT,
-    MOST_TEMPORARY_LINKS,
 )
 
 from .fields import Attributes, Id, Key
@@ -153,20 +152,6 @@ class RunWorkersQuery(Schema):
 class LinksOut(Schema):
     replaced: int = Field(description="Number of workers with a new link.")
     join_link: str
-
-
-class TemporaryLinksIn(Schema):
-    workers: list[Key] = Field(
-        min_length=1, max_length=MOST_TEMPORARY_LINKS, description="Ids of the workers."
-    )
-    until: datetime = Field(
-        description="End of the links, with a time zone.", examples=["2030-12-31T18:00:00Z"]
-    )
-
-
-class TemporaryLinkOut(Schema):
-    worker: str
-    link: str
 
 
 class WorkerOut(Schema):

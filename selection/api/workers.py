@@ -12,7 +12,7 @@ from selection import connectors, reports
 from selection.models import Candidate, Run
 from selection.runs import manual_verdicts
 from selection.runs.roster import enrolment, membership
-from selection.worker import link_rotation, links, temporary_links
+from selection.worker import link_rotation, links
 
 from .base import api, find_object, may_manage, requester_name
 from .fields import Id, Key
@@ -20,8 +20,6 @@ from .pagination import paginate
 from .schemas import (
     LinksOut,
     RunWorkersQuery,
-    TemporaryLinkOut,
-    TemporaryLinksIn,
     VerdictIn,
     WhyIn,
     WorkerIn,
@@ -115,18 +113,6 @@ def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str,
     link_rotation.rotate_all_links(run, requester_name(request), payload.why)
     replaced = run.candidates.filter(skill=0).count()
     return {"replaced": replaced, "join_link": links.join_address(run)}
-
-
-@api.post("/runs/{run_id}/temporary-links", response=list[TemporaryLinkOut])
-def make_temporary_links(
-    request: HttpRequest, run_id: Id, payload: TemporaryLinksIn
-) -> list[dict[str, str]]:
-    """Return a link for each worker that lets them join, and opens their page until its end."""
-    run = find_object(request, Run, run_id)
-    by_worker = temporary_links.make_temporary_links(
-        run, payload.workers, payload.until, requester_name(request)
-    )
-    return [{"worker": worker, "link": link} for worker, link in by_worker.items()]
 
 
 def _find_candidate(run: Run, worker: str) -> Candidate:

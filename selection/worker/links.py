@@ -1,7 +1,7 @@
 """Personal links: a visitor with the link answers as this worker, in this run.
 
 A link has a number: 0 for the first, one more for each replacement. Only the latest one is valid
-(link_rotation). One with a time, in seconds since 1970, is valid until then.
+(link_rotation).
 """
 
 from typing import NamedTuple
@@ -10,47 +10,29 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
 
-from selection import db_clock
 from selection.models import Candidate, Run, WatchedWorker
 from selection.runs.roster import join_platforms
 
 # A full stop, because mail and chat programs may cut links at colons and commas.
 _signer = Signer(salt="selection.work", sep=".")
 _joining = Signer(salt="selection.join", sep=".")
-_temporary = Signer(salt="selection.temporary", sep=".")
 _gold = Signer(salt="selection.gold", sep=".")
 
 
 class Token(NamedTuple):
-    """The signed content of a link: the id of its object, its number, and its end, 0 for none."""
+    """The signed content of a link: the id of its object, and its number."""
 
     pk: int
     number: int
-    until: int
 
 
-def worker_token(candidate_id: int, number: int = 0, until: int = 0) -> str:
-    return _signer.sign(_signed_name(candidate_id, number, until))
+def worker_token(candidate_id: int, number: int = 0) -> str:
+    return _signer.sign(_signed_name(candidate_id, number))
 
 
-def read_worker_token(token: str) -> tuple[int, int] | None:
-    """Read the candidate's id and the link's number, without checking that it is the latest.
-
-    None for a forged or expired token.
-    """
-    content = _read_token(_signer, token)
-    return content[:2] if content and not is_over(content.until) else None
-
-
-def has_expired(token: str) -> bool:
-    """Recognise the token of a worker's page that was valid until some time ago."""
-    content = _read_token(_signer, token)
-    return content is not None and is_over(content.until)
-
-
-def is_over(until: int) -> bool:
-    """Tell if a link with this end is no longer valid."""
-    return bool(until) and until <= db_clock.database_now().timestamp()
+def read_worker_token(token: str) -> Token | None:
+    """Read the candidate's id and the link's number, without checking that it is the latest."""
+    return _read_token(_signer, token)
 
 
 def candidate_id(token: str) -> int | None:
@@ -73,9 +55,8 @@ def find_run(token: str) -> Run | None:
     return identity and Run.objects.filter(pk=identity[0], link_version=identity[1]).first()
 
 
-def read_run_token(token: str) -> tuple[int, int] | None:
-    content = _read_token(_joining, token)
-    return content and content[:2]
+def read_run_token(token: str) -> Token | None:
+    return _read_token(_joining, token)
 
 
 def join_address(run: Run) -> str:
@@ -97,36 +78,6 @@ def mturk_address(run: Run) -> str:
 
 def join_token(run: Run) -> str:
     return _joining.sign(_signed_name(run.pk, run.link_version))
-
-
-# -- temporary links, also for a worker that has not joined yet
-
-
-class TemporaryToken(NamedTuple):
-    """The signed content of a temporary link.
-
-    run_number, number  the numbers of the run's and of the worker's link when it was made
-    until               its end, in seconds since 1970
-    """
-
-    run: int
-    run_number: int
-    worker: str
-    number: int
-    until: int
-
-
-def temporary_address(content: TemporaryToken) -> str:
-    token = _temporary.sign_object(tuple(content))
-    return str(settings.PUBLIC_URL) + reverse("temporary", args=[token])
-
-
-def read_temporary_token(token: str) -> TemporaryToken | None:
-    """Read its content, also after its end; None for a forged token."""
-    try:
-        return TemporaryToken(*_temporary.unsign_object(token))
-    except (BadSignature, ValueError):
-        return None
 
 
 # -- gold questions of a watch
@@ -154,13 +105,13 @@ def is_latest_gold(token: str, row: WatchedWorker) -> bool:
     return content is not None and content.number == row.link_version
 
 
-def _signed_name(pk: int, number: int, until: int = 0) -> str:
-    return f"{pk}-{number}-{until}"
+def _signed_name(pk: int, number: int) -> str:
+    return f"{pk}-{number}"
 
 
 def _read_token(signer: Signer, token: str) -> Token | None:
     try:
-        pk, number, until = signer.unsign(token).split("-")
-        return Token(int(pk), int(number), int(until))
+        pk, number = signer.unsign(token).split("-")
+        return Token(int(pk), int(number))
     except (BadSignature, ValueError):
         return None

@@ -30,11 +30,6 @@ def limit_per_visitor(view: View) -> View:
     return _limit_view(view, visitor_key)
 
 
-def limit_per_temporary_link(view: View) -> View:
-    """Wrap the page of temporary links: each is counted by itself."""
-    return _limit_view(view, lambda request, token: links.read_temporary_token(token))
-
-
 def limit_per_gold_link(view: View) -> View:
     """Wrap the page of gold questions: each watched worker has a link of their own."""
     return _limit_view(view, lambda request, token: links.read_gold_token(token))

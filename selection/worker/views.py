@@ -61,7 +61,7 @@ def work_page(request: HttpRequest, token: str) -> HttpResponse:
         return _show_page(request, token)
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
-        return render_lost(request, links.has_expired(token))
+        return render_lost(request)
     if shown:
         return render_lesson(request, practice.done_by(candidate_id)) or _show_page(request, token)
     try:
@@ -90,7 +90,7 @@ def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpRespon
     acting = attendance.has_acted(request)
     content = page.visit_page(*identity, acting) if identity else None
     if content is None:
-        return render_lost(request, links.has_expired(token))
+        return render_lost(request)
     if notice in messages.REFUSED:
         content = _keep_sent_response(request, content)
     if "leave" in request.GET and content.may_leave:
@@ -197,12 +197,9 @@ def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> Non
         go(candidate.run, candidate.worker_id)
 
 
-def render_lost(
-    request: HttpRequest, expired: bool = False, replaced: bool = False
-) -> HttpResponse:
-    status = 410 if expired or replaced else 404
-    context = {"expired": expired, "replaced": replaced}
-    return render(request, "work/lost.html", context, status=status)
+def render_lost(request: HttpRequest, replaced: bool = False) -> HttpResponse:
+    status = 410 if replaced else 404
+    return render(request, "work/lost.html", {"replaced": replaced}, status=status)
 
 
 # -- from what is sent to a page

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from .connection import ApiError, Connection
@@ -29,7 +28,6 @@ from .replies import (
     Settings,
     Spending,
     Standing,
-    TemporaryLink,
     ToolCall,
     Verdict,
 )
@@ -128,14 +126,6 @@ class Run:
         body = {"preview": preview, "retry": retry}
         path = f"{self._path}/invitations"
         return self._to.ask(Invited, "POST", path, json=body, harmless=preview)
-
-    def make_temporary_links(self, workers: Sequence[str], until: datetime) -> list[TemporaryLink]:
-        """Make a link for each worker that opens their page until then."""
-        path, body = (
-            f"{self._path}/temporary-links",
-            {"workers": list(workers), "until": str(until)},
-        )
-        return self._to.ask(list[TemporaryLink], "POST", path, json=body, harmless=False)
 
     def wait(self, every: float = 2, at_most: float | None = None) -> RunState:
         """Wait until it has ended. Raises TimeoutError after ``at_most`` seconds."""

@@ -1,17 +1,11 @@
 """Ways for workers into a run, on its page: the ways that fit the run come first."""
 
-from datetime import timedelta
 from typing import Any
 
-from django import forms
 from django.conf import settings
 from django.db.models import Count, Q
-from django.http.response import HttpResponseBase
 
-from selection import db_clock
 from selection.accounts.docs_pages import docs_address
-from selection.admin import styled
-from selection.admin.page import FormPage, csv_response
 from selection.facts import Facts
 from selection.mail import invitations
 from selection.model_workers.askable import has_models_only
@@ -19,7 +13,7 @@ from selection.model_workers.spending import has_models
 from selection.models import Platform, Run
 from selection.models.mail import has_server
 from selection.runs.roster import join_platforms
-from selection.worker import links, temporary_links
+from selection.worker import links
 
 MOST_COPIED = 200  # links behind a button; more of them only as a file
 
@@ -74,41 +68,3 @@ def _list_links(run: Run) -> str:
     return "\n".join(
         f"{one.worker.key}\t{links.worker_url(one.pk, one.link_version)}" for one in people
     )
-
-
-# -- temporary links, as a file
-
-
-class TemporaryLinksForm(forms.Form):
-    workers = styled.TextField(
-        label="Worker ids",
-        attrs={"rows": 8, "spellcheck": "false"},
-        help_text="One per line. While the roster is open new workers join by their link.",
-    )
-    hours = styled.IntegerField(
-        label="Valid for (hours)",
-        min_value=1,
-        max_value=24 * temporary_links.LONGEST.days,
-        initial=72,
-        help_text="After that the link and the page behind it no longer open.",
-    )
-
-
-class TemporaryLinksPage(FormPage):
-    permission_required = ["selection.change_run"]
-    location = ("<int:pk>/temporary-links/", "temporary_links")
-    heading = "Temporary links of {}"
-    below_object = True
-    template_name = "selection/temporary_links.html"
-    form_class = TemporaryLinksForm
-
-    def apply_form(self, form: TemporaryLinksForm) -> HttpResponseBase:
-        data = form.cleaned_data
-        until = db_clock.database_now() + timedelta(hours=data["hours"])
-        urls = temporary_links.make_temporary_links(
-            self.object, data["workers"].splitlines(), until, self.username
-        )
-        rows = [
-            [worker, link, until.isoformat(timespec="seconds")] for worker, link in urls.items()
-        ]
-        return csv_response(f"{self.object} temporary links", ["worker", "link", "until"], rows)

@@ -24,7 +24,6 @@ from selection.admin.model_workers.run_page import (
     model_facts,
 )
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
-from selection.admin.run.bring_in import TemporaryLinksPage
 from selection.errors import Refused
 from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
@@ -299,7 +298,6 @@ PAGES: tuple[type[Page], ...] = (
     ComparePage,
     forecast_draft.ExpectedPage,
     ProlificPage,
-    TemporaryLinksPage,
     WorkerTextsPage,
     MailPage,
     SendPage,

@@ -2,19 +2,17 @@
 
 import csv
 import io
-from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from selection import engine
 from selection.models import Run
 from selection.runs import worker_texts
 from selection.runs.worker_texts import PageFacts
 from selection.worker import links
-from tests.worlds import make_pool, make_questions, make_run
+from tests.worlds import make_pool, make_questions
 
 pytestmark = pytest.mark.django_db
 
@@ -191,15 +189,3 @@ def test_the_platform_changes_during_a_run_if_the_settings_fit_together(manager)
     changed = manager.patch(at, back | {"completion_url": OWN}).json()["changed"]
     assert changed["worker_parameter"].endswith("in the parameter “p”.")
     assert changed["completion_url"] == f"The return address is {OWN}."
-
-
-def test_temporary_links_are_made_for_workers(manager):
-    run = make_run(n=3)
-    at = f"runs/{run.pk}/temporary-links"
-    made = manager.post(at, {"workers": ["w2", "w1"], "until": "2026-01-01T00:00:00Z"})
-    assert (made.status_code, "in the future" in made.json()["error"]) == (422, True)
-    until = (timezone.now() + timedelta(days=1)).isoformat()
-    made = manager.post(at, {"workers": ["w2", "w1"], "until": until}).json()
-    assert [row["worker"] for row in made] == ["w2", "w1"]
-    assert all("/temporary/" in row["link"] for row in made)
-    assert manager.post(at, {"workers": ["new"], "until": until}).status_code == 409

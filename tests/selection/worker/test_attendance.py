@@ -10,7 +10,6 @@ from django.utils import timezone
 from selection import engine
 from selection.models import Assignment, Candidate, Run
 from selection.worker import links
-from selection.worker.temporary_links import make_temporary_links
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -75,11 +74,9 @@ def test_expired_page_does_not_start_the_next_question(run):
 
 
 def doors(run: Run) -> list[str]:
-    (temporary,) = make_temporary_links(run, ["anna"], run.started.replace(year=2027)).values()
     mturk = "?assignmentId=3A&workerId=A1&turkSubmitTo=https://workersandbox.mturk.com"
     entry = "?PROLIFIC_PID=60a1&SESSION_ID=s"
     addresses = (
-        temporary,
         links.mturk_address(run) + mturk,
         links.join_address(run) + entry,
         f"{links.join_address(run)}?worker=anna",
@@ -87,7 +84,7 @@ def doors(run: Run) -> list[str]:
     return [address.removeprefix("http://127.0.0.1:8000") for address in addresses]
 
 
-@pytest.mark.parametrize("door", range(4))
+@pytest.mark.parametrize("door", range(3))
 def test_preloaded_page_joins_no_worker(door):
     run = make_run(n=0, enrolling=True)
     address = doors(run)[door]
