@@ -12,7 +12,7 @@ TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 TYPES := packages/crowdselect-client/crowdselect_client/reply_types.py
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot mutants
+.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot mutants quick
 
 setup: .venv/installed
 
@@ -93,16 +93,26 @@ var/interop-model/.installed:
 coverage: tools
 	$(TESTS) --cov --cov-report term:skip-covered
 
-check: tools
+# A minute if little has changed: what needs the network is asked again when a requirement changes.
+check: tools .venv/audited
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect selection research packages/topk/topk packages/crowdselect-client
+	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
+
+.venv/audited: requirements.txt requirements-dev.txt pyproject.toml $(wildcard packages/*/pyproject.toml) .venv/tested
 	@$(BIN)/python -m tests.audit
 	@$(BIN)/python -m tests.platforms
-	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
+	@touch $@
+
+# Before a commit: the linter, the type checker, and the tests of the rooms with changes.
+quick: tools
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q -x $(ARGS) $$($(BIN)/python -m tests.touched)
 
 # At least 200 faults in a quarter of an hour, on both databases: docs/reliability.md. Repeat one with
 # `make faults ARGS="--database sqlite --minutes 5 --faults 100 --seed 7"`.

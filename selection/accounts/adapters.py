@@ -38,8 +38,8 @@ class AccountAdapter(DefaultAccountAdapter):
     """Account adapter without sign-up. Passwords are checked by Django's backends."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "Wrong name or password.",  # nosec
-        "incorrect_password": "Wrong password.",  # nosec B105: a message, not a password
+        "username_password_mismatch": "Wrong name or password.",
+        "incorrect_password": "Wrong password.",
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

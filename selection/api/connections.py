@@ -37,7 +37,7 @@ class ConnectionIn(Schema):
     kind: str = Field(max_length=40, examples=["label_studio"])
     name: str = Field(max_length=100)
     address: str = Field("", max_length=LONGEST_ADDRESS, examples=["https://studio.example.org"])
-    secrets: dict[str, str] = Field(examples=[{"token": "…"}])  # nosec B105
+    secrets: dict[str, str] = Field(examples=[{"token": "…"}])
     settings: Settings = {}
 
 

@@ -51,13 +51,13 @@ def _insert_statement(
     arrays: bool,
 ) -> str:
     fields = _model_fields(model, names + same)
-    head = f"INSERT INTO {_table_name(model)} ({', '.join(map(_quote_name, fields))})"  # nosec B608
+    head = f"INSERT INTO {_table_name(model)} ({', '.join(map(_quote_name, fields))})"
     tail = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
     if not arrays:
         return f"{head} VALUES ({', '.join(['%s'] * len(fields))}){tail}"
     constants = "".join(f", %s::{_column_type(field)}" for field in fields[len(names) :])
     columns = _unnest_fields(fields[: len(names)])
-    return f"{head} SELECT given.*{constants} FROM {columns}{tail}"  # nosec B608
+    return f"{head} SELECT given.*{constants} FROM {columns}{tail}"
 
 
 def insert_from(
@@ -85,9 +85,9 @@ def insert_from(
     select, params = source.values_list(*(f"to_{name}" for name in columns)).query.sql_with_params()
     new = ", ".join(f"{targets[name]} = excluded.{targets[name]}" for name in changed)
     at = f" ({', '.join(targets[name] for name in same)})" if changed else ""
-    does = f"UPDATE SET {new}" if changed else "NOTHING"  # nosec B608
+    does = f"UPDATE SET {new}" if changed else "NOTHING"
     sql = (
-        f"INSERT INTO {quote(model._meta.db_table)} "  # nosec B608: our own names, quoted
+        f"INSERT INTO {quote(model._meta.db_table)} "
         f"({', '.join(targets.values())}) {select} ON CONFLICT{at} DO {does}"
     )
     with transaction.atomic(), connection.cursor() as cursor:
@@ -118,12 +118,12 @@ def update_rows(
         arrays, theirs = _unnest_fields([*fields, key]), f"{table}.{where}"
         # The ids are given twice: for a join with an array only, the whole table may be read.
         sql = (
-            f"UPDATE {table} SET {new} FROM {arrays} WHERE {theirs} = given.{where} "  # nosec B608
+            f"UPDATE {table} SET {new} FROM {arrays} WHERE {theirs} = given.{where} "
             f"AND {theirs} = ANY(%s::{_column_type(key)}[])"
         )
         _execute_chunks(sql, {**values, "among": ids}, [])
         return
-    sql = f"UPDATE {table} SET {new} WHERE {where} = %s"  # nosec B608
+    sql = f"UPDATE {table} SET {new} WHERE {where} = %s"
     _execute_each(sql, _adapt_moments(model, values), [])
 
 

@@ -50,7 +50,7 @@ def _read_arrays(sql: str, params: Sequence[Any], width: int) -> NDArray[np.floa
     names = [f"c{i}" for i in range(width)]
     arrays = ", ".join(f"array_agg({name})" for name in names)
     source = f"({sql}) AS given({', '.join(names)})"
-    statement = f"SELECT {arrays} FROM {source}"  # nosec B608  # noqa: S608
+    statement = f"SELECT {arrays} FROM {source}"  # noqa: S608
     with execute_prepared(statement, params, binary=True, prepare=False) as cursor:
         columns = [_parse_array(cursor.pgresult.get_value(0, i)) for i in range(width)]
     return np.array(columns, np.float64)

@@ -58,4 +58,4 @@ class Throttle:
 def rest_seconds(failures: int) -> float:
     """Choose the rest after so many consecutive failures: 1, 2, 4 … seconds, with jitter."""
     rest = min(float(2 ** min(failures - 1, 20)), LONGEST_REST)
-    return rest * random.uniform(1 - SPREAD, 1)  # nosec B311: no secret
+    return rest * random.uniform(1 - SPREAD, 1)

@@ -72,7 +72,7 @@ def has_triggers(database: BaseDatabaseWrapper) -> bool:
 def read_packed(run: Run) -> bytes | None:
     """Read the stored content; None if there is none, or if the log may lack a change."""
     sql = (
-        f"SELECT content, {COUNT[connection.vendor]} FROM selection_candidatearrays "  # noqa: S608  # nosec B608
+        f"SELECT content, {COUNT[connection.vendor]} FROM selection_candidatearrays "  # noqa: S608
         "WHERE run_id = %s AND step <= %s"
     )
     with execute_prepared(sql, (run.pk, run.steps), binary=True, prepare=False) as cursor:

@@ -69,7 +69,7 @@ class QuestionTexts:
     def html(self, text: str) -> SafeString:
         reader = _MARKDOWN if self.markdown else _PLAIN
         html = reader.render(_BARE.sub(r"![](<\1>)", text), {"texts": self})
-        return mark_safe(_sanitise_html(html))  # noqa: S308  # nosec B308 B703: cleaned
+        return mark_safe(_sanitise_html(html))  # noqa: S308
 
     def choice(self, text: str) -> SafeString:
         """Render a choice: escaped, or as a picture if it is the address of one."""
@@ -81,7 +81,7 @@ class QuestionTexts:
         if kind != "image":
             return escape(text)
         picture = f'<img src="{escape(address)}" alt="{escape(_alt_text(text))}">'
-        return mark_safe(_sanitise_html(picture))  # noqa: S308  # nosec B308 B703: cleaned
+        return mark_safe(_sanitise_html(picture))  # noqa: S308
 
     def place(self, address: str) -> tuple[str, str]:
         """Find the address and its kind: image, audio or video; "" and "" for a missing file."""

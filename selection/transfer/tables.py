@@ -115,7 +115,7 @@ def _copy_table(model: type[Model], target: BaseDatabaseWrapper) -> CopiedTable:
     quote = target.ops.quote_name
     columns = [quote(field.column) for field in _stored_fields(model)]
     places = ", ".join(["%s"] * len(columns))
-    sql = f"INSERT INTO {quote(name)} ({', '.join(columns)}) VALUES ({places})"  # nosec B608  # noqa: S608
+    sql = f"INSERT INTO {quote(name)} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608
     try:
         with target.cursor() as cursor:
             while chunk := list(islice(rows, AT_ONCE)):

@@ -268,6 +268,6 @@ def explain_answer(lesson: PracticeAnswer) -> Facts:
     return Facts(
         right=lesson.right,
         prompt=texts.html(question.prompt),
-        answers=mark_safe(", ".join(answers)),  # noqa: S308  # nosec: each is safe
+        answers=mark_safe(", ".join(answers)),  # noqa: S308
         explanation=texts.html(question.explanation),
     )

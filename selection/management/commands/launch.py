@@ -17,7 +17,7 @@ from selection.models import ApiToken
 from selection.simulation import sample_run, sample_watch
 
 # Hosts that mean all addresses: the one for this machine, and an example of an address elsewhere.
-EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104  # nosec B104
+EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104
 LOGIN = settings.VAR_DIR / "first-login"
 
 

@@ -125,7 +125,7 @@ class Storage:
         """Delete results without a value, except those of these reasons."""
         reasons = ", ".join(f"'{reason}'" for reason in quiet)
         condition = f"value IS NULL AND reason NOT IN ({reasons})"  # words of ours
-        self._write(f"DELETE FROM results WHERE {condition}", [()])  # noqa: S608  # nosec B608
+        self._write(f"DELETE FROM results WHERE {condition}", [()])  # noqa: S608
 
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Execute and commit; a failure, such as a full disk, leaves the file as it was."""
