@@ -1,4 +1,4 @@
-"""A user's wish for e-mails about the runs of their teams, on the page of their account."""
+"""A user's choice of e-mails about their teams' runs and watches, on the page of their account."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from selection import db_clock
 from selection.facts import Facts
 from selection.models import Follower, Team
 
@@ -14,22 +15,25 @@ from .permissions import roles_of
 
 
 def list_wishes(user: Any) -> list[Facts]:
-    followed = set(Follower.objects.filter(user=user).values_list("team_id", flat=True))
-    teams = Team.objects.all() if user.is_superuser else Team.objects.filter(pk__in=roles_of(user))
-    return [Facts(team=team, followed=team.pk in followed) for team in teams]
+    """List the wishes by team. Members get e-mail about alarms until they turn it off."""
+    roles = roles_of(user)
+    choices = {row.team_id: row for row in Follower.objects.filter(user=user)}
+    teams = Team.objects.all() if user.is_superuser else Team.objects.filter(pk__in=roles)
+    usual = {team.pk: Follower(runs=False, alarms=team.pk in roles) for team in teams}
+    return [Facts(team=team, choice=(usual | choices)[team.pk]) for team in teams]
 
 
 def change_wishes(request: HttpRequest) -> HttpResponse:
     user: Any = request.user
     if not user.is_authenticated:
         return redirect("admin:login")
-    ticked = set(request.POST.getlist("team"))
+    runs, alarms = (set(request.POST.getlist(name)) for name in ("runs", "alarms"))
     with transaction.atomic():
         for wish in list_wishes(user):
-            row = {"team": wish.team, "user": user}
-            if str(wish.team.pk) in ticked:
-                Follower.objects.get_or_create(**row)
-            else:
-                Follower.objects.filter(**row).delete()
+            pk = str(wish.team.pk)
+            wanted: dict[str, Any] = {"runs": pk in runs, "alarms": pk in alarms}
+            if wanted["runs"] and not wish.choice.runs:
+                wanted["since"] = db_clock.database_now()
+            Follower.objects.update_or_create(team=wish.team, user=user, defaults=wanted)
     messages.success(request, "Your choice of e-mails is saved.")
     return redirect("mfa_index")

@@ -9,7 +9,8 @@ from selection import reports
 from selection.accounts import is_allowed, scoped
 from selection.facts import Facts
 from selection.model_workers.spending import with_models
-from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
+from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run, Watch
+from selection.watches import overview
 
 SHOWN = 6
 # Active runs that are looked at; the list of runs has them all.
@@ -35,6 +36,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     calm = [entry for entry in entries if entry not in urgent]
     return context | {
         "title": "Overview",
+        "watches": _watches_with_alarms(request),
         "attention": [*_entries(review, "Review"), *urgent[:SHOWN]],
         "more_urgent": max(0, len(urgent) - SHOWN),
         "more_review": max(0, review.count() - SHOWN),
@@ -45,6 +47,14 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
         "steps": _first_steps(request),
         "sample": runs.filter(name=SAMPLE_RUN).first(),
     }
+
+
+def _watches_with_alarms(request: HttpRequest) -> QuerySet[Watch]:
+    """Select the watches with an open alarm; a stopped one asks for nothing."""
+    if not is_allowed(request, "selection.view_watch"):
+        return Watch.objects.none()
+    watches: QuerySet[Any] = overview.with_counts(scoped(Watch, request).filter(stopped=None))
+    return watches.filter(alarms__gt=0).order_by("-alarms", "pk")
 
 
 def _entries(runs: QuerySet[Run], word: str) -> list[Facts]:

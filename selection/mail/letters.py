@@ -86,8 +86,8 @@ def _member_letter(mail: Mail) -> EmailMessage:
     page = settings.PUBLIC_URL + reverse(f"admin:selection_{noun}_page", args=[about.pk])
     account = settings.PUBLIC_URL + reverse("mfa_index")
     body = (
-        f"{mail.words}\n\n{page}\n\n-- \nYou asked for these messages; you can turn them off "
-        f"under “Your account”:\n{account}\n"
+        f"{mail.words}\n\n{page}\n\n-- \nYou can turn these messages off under “Your account”:\n"
+        f"{account}\n"
     )
     return EmailMessage(f"The {noun} “{about}” {TITLES[mail.kind]}", body, to=[user.email])
 

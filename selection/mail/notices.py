@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from selection import db_clock
+from selection.accounts import roles_of
 from selection.models import Follower, Mail, Run, Watch, WatchedWorker
 from selection.models.mail import has_server
 from selection.texts import counted
@@ -23,7 +24,7 @@ MOST_NAMED = 10
 
 def followed_runs() -> Exists:
     """Select runs with a member who wants messages, if they can be sent."""
-    followers = Follower.objects.filter(team=OuterRef("team"))
+    followers = Follower.objects.filter(team=OuterRef("team"), runs=True)
     return Exists(followers if has_server() else followers.none())
 
 
@@ -91,5 +92,16 @@ def _write_notices(about: Run | Watch, kind: Kind, words: str, at: datetime) -> 
 
 
 def _followers(about: Run | Watch, at: datetime) -> Iterator[User]:
-    rows = Follower.objects.filter(team=about.team_id, since__lte=at).select_related("user")
-    return (row.user for row in rows if letters.is_reachable(row.user, about.team_id))
+    choices = Follower.objects.filter(team=about.team_id)
+    if isinstance(about, Watch):
+        wanted = dict(choices.values_list("user", "alarms"))
+        users = [
+            user
+            for user in User.objects.filter(is_active=True).order_by("pk")
+            if wanted.get(user.pk, about.team_id in roles_of(user))
+        ]
+    else:
+        users = [
+            row.user for row in choices.filter(runs=True, since__lte=at).select_related("user")
+        ]
+    return (user for user in users if letters.is_reachable(user, about.team_id))

@@ -155,13 +155,19 @@ class Mail(models.Model):
 
 
 class Follower(models.Model):
-    """A member who wants an e-mail when a run of the team ends or needs attention."""
+    """A member's choice of e-mails; without one there are those about alarms of watches only.
+
+    runs    when a run of the team ends or needs attention
+    alarms  when a watch of the team has an alarm
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="followers")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="followed_teams"
     )
     since = models.DateTimeField(auto_now_add=True)
+    runs = models.BooleanField(default=True)
+    alarms = models.BooleanField(default=True)
 
     class Meta:
         constraints = [

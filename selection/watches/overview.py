@@ -24,6 +24,7 @@ NOTES = {
     State.PRACTICE: "practising before a test, by their gold link",
     State.TESTING: "tested again",
 }
+IS_PRESENT = ~Q(workers__state=State.LEFT)
 RECENT = 60  # gold answers of a worker's chart
 # Of a file and the API, by name.
 WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
@@ -112,13 +113,16 @@ def describe_pause(watch: Watch) -> str:
 
 
 def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:
-    """Annotate the numbers of present workers, and of those with an alarm, falling or paused."""
-    present = Count("workers", filter=~Q(workers__state=State.LEFT))
-    by_state = {
-        f"in_{state}": Count("workers", filter=Q(workers__state=state))
-        for state in (State.ALARM, State.FALLING, State.PAUSED)
-    }
-    return watches.annotate(watched=present, **{str(k): v for k, v in by_state.items()})
+    """Annotate the numbers of present workers, and of those with an alarm, falling or paused.
+
+    A worker who is paused by an alarm counts as both.
+    """
+    present = Count("workers", filter=IS_PRESENT)
+    alarms = Count("workers", filter=IS_PRESENT & ~Q(workers__alarmed=None))
+    falling, paused = (
+        Count("workers", filter=Q(workers__state=state)) for state in (State.FALLING, State.PAUSED)
+    )
+    return watches.annotate(watched=present, alarms=alarms, falling=falling, paused=paused)
 
 
 def summarise(watch: Watch) -> Facts:

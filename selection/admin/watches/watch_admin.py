@@ -45,17 +45,17 @@ class WatchAdmin(CountedDeletionMixin, ScopedAdmin):
     def state(self, watch: Watch) -> str:
         return watch.state
 
-    @display(description="alarms", ordering="in_alarm")
+    @display(description="alarms", ordering="alarms")
     def alarms(self, watch: Any) -> int:
-        return int(watch.in_alarm)
+        return int(watch.alarms)
 
-    @display(description="falling", ordering="in_falling")
+    @display(description="falling", ordering="falling")
     def falling(self, watch: Any) -> int:
-        return int(watch.in_falling)
+        return int(watch.falling)
 
-    @display(description="paused", ordering="in_paused")
+    @display(description="paused", ordering="paused")
     def paused(self, watch: Any) -> int:
-        return int(watch.in_paused)
+        return int(watch.paused)
 
     @display(description="workers", ordering="watched")
     def watched(self, watch: Any) -> int:

@@ -1,5 +1,6 @@
-"""Messages to members: only on request, about their team's runs, once."""
+"""Messages to members: on request, about their team's runs, once."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -105,9 +106,19 @@ def test_foreign_teams_and_earlier_ends_cause_no_message(run, mailbox):
 def test_the_account_page_has_the_wish(run, client, mailbox):
     user = User.objects.create_superuser("ada", email="ada@team.example")
     client.force_login(user)
-    assert "Send me these e-mails" in client.get("/admin/account/").content.decode()
-    client.post("/admin/account/mail/", {"team": [str(run.team_id), "999"]})
-    assert list(Follower.objects.values_list("team", "user")) == [(run.team_id, user.pk)]
-    assert " checked>" in client.get("/admin/account/").content.decode()
+    columns = ("team", "user", "runs", "alarms")
+
+    def ticked() -> list[str]:
+        return re.findall(
+            r'name="(\w+)" [^>]* checked', client.get("/admin/account/").content.decode()
+        )
+
+    assert ticked() == ["alarms"]
+    client.post("/admin/account/mail/", {"runs": [str(run.team_id), "999"]})
+    assert list(Follower.objects.values_list(*columns)) == [(run.team_id, user.pk, True, False)]
+    assert ticked() == ["runs"]
     client.post("/admin/account/mail/", {})
-    assert not Follower.objects.exists()
+    assert list(Follower.objects.values_list(*columns)) == [(run.team_id, user.pk, False, False)]
+    lifecycle.stop_run(run)
+    mail.write_end_notices()
+    assert not Mail.objects.exists()

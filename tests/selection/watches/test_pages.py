@@ -1,6 +1,9 @@
 """Pages of a watch: the first screen, the actions on an alarm, forms and files."""
 
+import re
+
 import pytest
+from django.urls import reverse
 
 from selection.models import AuditEntry, Connection, RunConnection, Watch
 from selection.watches import alarms, begin, gold, steps
@@ -49,6 +52,24 @@ def test_first_screen_names_a_paused_worker_and_where_a_pause_takes_effect(reque
     spent = requester.get(page_url(watch))
     assert "no try left of 1: edit the watch to allow another one" in text_of(spent)
     assert "Test w0 again" not in spent.content.decode()
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+def test_overview_and_list_name_an_alarm_until_it_is_dismissed(requester, pauses):
+    home, changes = reverse("admin:index"), admin_url("watch_changelist")
+    watch = make_watch(pauses=pauses)
+    assert str(watch) not in text_of(requester.get(home))
+    fall(watch, "w0")
+    shown = text_of(requester.get(home))
+    assert "watch of 3 workers 1 worker with an alarm" in shown
+    assert ("1 paused" in shown) == pauses
+    (line,) = re.findall(rf"{watch}.*", text_of(requester.get(changes)))
+    assert line.split()[len(str(watch).split()) :][:3] == ["active", "1", "0"]
+    begin.stop_watch(watch)
+    assert str(watch) not in text_of(requester.get(home))
+    begin.resume_watch(watch)
+    alarms.dismiss_alarm(state_of(watch), "ada", "trained")
+    assert str(watch) not in text_of(requester.get(home))
 
 
 def test_page_of_a_run_at_prolific_says_that_paused_workers_leave_its_group(requester):

@@ -16,6 +16,9 @@ from selection.models import (
     Follower,
     GoldAnswer,
     Mail,
+    Membership,
+    Team,
+    Watch,
     Webhook,
     Worker,
     default_team,
@@ -35,9 +38,7 @@ pytestmark = pytest.mark.django_db
 def member(settings) -> User:
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     settings.EMAIL_HOST = "mail.example.org"
-    user = User.objects.create_superuser("ada", "ada@example.org")
-    Follower.objects.create(team_id=default_team(), user=user)
-    return user
+    return User.objects.create_superuser("ada", "ada@example.org")
 
 
 def fallen_watch():
@@ -86,6 +87,30 @@ def test_members_are_told_of_each_alarm_once(member):
     steps.advance_watch(watch.pk)
     mail.write_alarm_notices()
     assert "“w1”" in Mail.objects.order_by("pk").last().words
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"), [(None, True), ({"alarms": False}, False), ({"runs": False}, True)]
+)
+def test_member_is_told_of_alarms_unless_they_turned_it_off(member, wish, told):
+    if wish:
+        Follower.objects.create(team_id=default_team(), user=member, **wish)
+    fallen_watch()
+    mail.write_alarm_notices()
+    assert Mail.objects.exists() == told
+
+
+def test_nobody_of_another_team_is_told_unless_they_want_it(member):
+    """A superuser may see all teams; only where they are a member is e-mail the default."""
+    other = Team.objects.create(name="another")
+    Membership.objects.create(team=other, user=member)
+    fallen_watch()
+    mail.write_alarm_notices()
+    assert not Mail.objects.exists()
+    Follower.objects.create(team_id=default_team(), user=member)
+    Watch.objects.update(alarms_sent=None)
+    mail.write_alarm_notices()
+    assert Mail.objects.get().user == member
 
 
 def test_old_responses_go_and_grades_stay(settings):
