@@ -179,8 +179,8 @@ def refuse_response(response: str) -> None:
 
 def outside_choices(choices: Sequence[str], response: str, kind: str = "") -> OutsideChoices:
     shortened = response if len(response) <= 80 else f"{response[:80]}…"
-    if kind == "number":
-        return OutsideChoices(f"“{shortened}” is not a number.", kind)
+    if kind in ("number", "date", "time"):
+        return OutsideChoices(f"“{shortened}” is not a {kind}.", kind)
     listed = " | ".join(choices)
     if kind == "order":
         return OutsideChoices(f"“{shortened}” is no order of the choices: {listed}.", kind)
@@ -194,7 +194,8 @@ def outside_choices(choices: Sequence[str], response: str, kind: str = "") -> Ou
 
 # -- in bulk
 
-Outside = Literal["refuse", "wrong"]
+# Of files: rows outside a question's choices may count as wrong, and asked questions be corrected.
+Outside = Literal["refuse", "wrong", "correct"]
 
 
 def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:

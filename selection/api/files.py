@@ -16,12 +16,13 @@ from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
 from selection.imports import column_plan, commit, uploads
-from selection.imports.key_readings import READINGS
+from selection.imports.key_readings import ORDERS, READINGS
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, Watch
+from selection.questions import corrected_files
 from selection.texts import counted
 
-from .base import api, find_object
+from .base import api, find_object, requester_name
 from .fields import Amount, Id, Sent, Value, Yes
 from .idempotency import idempotent
 from .pagination import Page, paginate
@@ -60,6 +61,7 @@ class FileOut(Schema):
         examples=[{"Is it a gull?": "gull"}],
     )
     reading: str = Field(description="How the answers name the choices; empty: found by itself.")
+    compared: str = Field(description="How typed answers are compared; empty: as they show.")
     readings: dict[str, list[str]] = Field(
         description="The readings that all answers allow, each with an answer and its choice.",
         examples=[{"numbers from 0": ["1", "Rome"], "numbers from 1": ["1", "Paris"]}],
@@ -69,7 +71,10 @@ class FileOut(Schema):
     headed: bool = Field(description="True if the first line names the columns.")
     percent: int = Field(description="Approximate progress of reading.")
     fine: int = Field(description="Number of rows to import, or of imported rows.")
-    outside: int = Field(description="Number of answers that are not among the choices.")
+    outside: int = Field(
+        description="Number of answers that are not among the choices, or of asked questions that "
+        "differ."
+    )
     bad: int = Field(description="Number of rows with an error. The import leaves them out.")
     passed: int = Field(description="Number of unused rows, for example a worker's second row.")
     error: str = Field(description="Reason if the file cannot be read, or cannot be read yet.")
@@ -99,7 +104,14 @@ class ColumnsIn(Schema, extra="forbid"):
     reading: str | None = Field(
         None,
         max_length=20,
-        description=f"How the answers name the choices: {', '.join(READINGS)}.",
+        description=f"How the answers name the choices: {', '.join(READINGS)}; or the order of "
+        f"dates such as 3/4/2025: {', '.join(ORDERS)}.",
+    )
+    compared: str | None = Field(
+        None,
+        max_length=40,
+        description="How typed answers are compared, if their questions do not say it: text, "
+        "number, money, percent, number with unit, date, time; “”: as their form shows.",
     )
     headed: Yes = Field(True, description="True if the first line names the columns.")
     header: Amount | None = Field(
@@ -116,7 +128,8 @@ class TakeIn(Schema, extra="forbid"):
     outside: Outside = Field(
         "refuse",
         description="Answers that are not among the choices are left out (refuse), or count as "
-        "wrong (wrong).",
+        "wrong (wrong). Questions that were asked and differ are left out (refuse), or corrected, "
+        "and the answers to them graded again (correct).",
     )
     strict: Yes = Field(
         False, description="Import nothing and return 409 if any row would be left out."
@@ -154,6 +167,7 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
         "columns": columns,
         "questions": plan.questions,
         "reading": plan.reading,
+        "compared": plan.compared,
         "readings": plan.readings,
         "remembered": plan.remembered,
         "headed": plan.headed,
@@ -239,8 +253,15 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
     columns, questions = list(payload.columns.items()), list(payload.questions.items())
-    headed, reading = payload.headed, payload.reading
-    uploads.choose_columns(upload, columns, questions, payload.encoding, headed, reading=reading)
+    uploads.choose_columns(
+        upload,
+        columns,
+        questions,
+        payload.encoding,
+        payload.headed,
+        reading=payload.reading,
+        compared=payload.compared,
+    )
     return show_file(request, file_id)
 
 
@@ -260,7 +281,7 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     rejects = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
     if rejects:
         raise Conflict(f"Nothing was taken: {counted(rejects, 'row')} would be left out.")
-    commit.commit_import(upload.pk, payload.outside)
+    corrected_files.commit_file(upload, payload.outside, requester_name(request))
     return show_file(request, file_id)
 
 

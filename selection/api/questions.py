@@ -1,7 +1,7 @@
 """Gold questions of question sets. Tokens with the scope to answer cannot read them."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -36,6 +36,15 @@ class Grading(Part, extra="forbid"):
     relative: Yes = Field(
         False, description="The tolerance is a share of the accepted number: 0.05 is 5 %."
     )
+    unit: Literal["", "money", "percent", "unit"] = Field(
+        "",
+        description="Of a number: it may have a currency, a percent sign or a unit, and must not "
+        "have another than an accepted one. 5 % is also 0.05.",
+    )
+    date: Literal["", "any", "day first", "month first"] = Field(
+        "", description="Compare as dates; the order is that of 3/4/2025."
+    )
+    time: Yes = Field(False, description="Compare as times of the day: 15:30 is 3:30 pm.")
     multiple: Yes = Field(
         False, description="The worker ticks several choices: exactly the accepted choices."
     )

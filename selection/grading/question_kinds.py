@@ -5,7 +5,7 @@ from typing import Any
 
 from selection.errors import Refused
 
-from . import numbers, rules
+from . import numbers, quantities, rules
 
 # Other names of the kinds in use.
 OTHER_NAMES = {
@@ -43,13 +43,13 @@ def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict
         raise Refused(f"“{kind}” is not a kind of question. Kinds: {', '.join(rules.KINDS)}.")
     if kind in rules.CHOICE_KINDS and not choices:
         raise Refused(f"A question of the kind “{kind}” needs choices.")
-    if kind in {"text", "number"} and choices:
+    if kind in {"text", "number", "date", "time"} and choices:
         raise Refused(f"A question of the kind “{kind}” is typed and has no choices.")
     options = [kind] if kind in {"multiple", "order"} else []
     if tolerance.strip():
         options.append(f"number ±{tolerance.strip().removeprefix('±')}")
-    elif kind == "number":
-        options.append("number")
+    elif kind in ("number", "date", "time") and not text.startswith((kind, *rules.UNITS)):
+        options.append(kind)
     return grading_of(", ".join([*options, text]))
 
 
@@ -77,8 +77,10 @@ def find_question_faults(
             "A run counts right and wrong answers, and no scores: let your program draw right or "
             "wrong by the score."
         )
-    if way.get("number"):
+    if way.get("number") and not way.get("unit"):
         faults += _number_faults([*accepted, *choices])
+    elif not choices:
+        faults += _quantity_faults(accepted, way)
     if not choices and (way.get("multiple") or way.get("order")):
         faults.append("There are no choices to tick or to put in order.")
     return faults
@@ -118,6 +120,20 @@ def _order_faults(accepted: Sequence[str], choices: Sequence[str]) -> list[str]:
         return ["The answer must have every choice once, in the right order."]
     if list(accepted) == list(choices):
         return ["The choices are already in the right order; list them in another order."]
+    return []
+
+
+def _quantity_faults(accepted: Sequence[str], way: Mapping[str, Any]) -> list[str]:
+    compared = rules.describe_grading(way)
+    unread = [text for text in accepted if not rules.is_readable(text, way)]
+    if unread:
+        return [f"“{unread[0]}” cannot be read as {compared}, as answers are to be compared."]
+    if way.get("date") != "any":
+        return []
+    for text in accepted:
+        if len(dates := quantities.parse_dates(text)) > 1:
+            either = " or ".join(f"{moment:%-d %B %Y}" for moment in dates)
+            return [f"“{text}” may be {either}: write {dates[0]}, or date day first."]
     return []
 
 

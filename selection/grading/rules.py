@@ -6,6 +6,9 @@ and of wide letters, and a final dot, unless Question.grading has options:
 number     compare as numbers, in the notation of any country (numbers.py)
 tolerance  greatest accepted difference of a number, 0 by default
 relative   the tolerance is a share of the accepted number: 0.05 is 5 %
+unit       of a number: money, percent or unit; a response may lack it, and not have another
+date       compare as dates, in any notation: any, or “day first” or “month first” for 3/4/2025
+time       compare as times of the day: 15:30 is 3:30 pm
 multiple   several choices are ticked: exactly the accepted ones must be
 order      the choices are put in order, and the accepted answers are the right one
 case       capitals matter
@@ -26,6 +29,7 @@ from typing import Any
 
 from .keys import unify_marks
 from .numbers import parse_number, possible_readings
+from .quantities import match_amount, parse_amount, parse_dates, parse_time
 
 Grading = Mapping[str, Any]
 
@@ -43,7 +47,12 @@ KINDS = {
     "order": "put in order",
     "text": "type a text",
     "number": "type a number",
+    "date": "type a date",
+    "time": "type a time",
 }
+# Numbers with something beside them, by their name in files, with an example.
+UNITS = {"money": "money", "percent": "percent", "number with unit": "unit"}
+DATES = {"date": "any", "date day first": "day first", "date month first": "month first"}
 CHOICE_KINDS = ("single", "multiple", "order")
 SEPARATOR = "|"
 # “None of the above” is a word of the first text, then words of the second only: “None of the
@@ -63,7 +72,7 @@ _FINAL = re.compile(r"([\s.,;。、]|(?<=[^\W\d])!)+$")
 def kind_of(choices: Sequence[str], grading: Grading) -> str:
     if choices:
         return next((name for name in ("multiple", "order") if grading.get(name)), "single")
-    return "number" if grading.get("number") else "text"
+    return next((name for name in ("number", "date", "time") if grading.get(name)), "text")
 
 
 def normalise_text(text: str) -> str:
@@ -84,6 +93,9 @@ def is_match(
     grading = grading or {}
     if grading.get("number"):
         return _is_near(accepted, response, grading)
+    if grading.get("date") or grading.get("time"):
+        given = _moments(response, grading)
+        return sum(bool({*_moments(answer, grading)} & {*given}) for answer in accepted) > 0
     fold = _choose_fold(choices, grading)
     answers = [fold(answer) for answer in accepted]
     if grading.get("order"):
@@ -98,7 +110,7 @@ def is_possible_answer(
 ) -> bool:
     grading = grading or {}
     if not choices:
-        return not grading.get("number") or parse_number(response) is not None
+        return is_readable(response, grading)
     if not (grading.get("multiple") or grading.get("order")):
         return is_match(choices, response, grading, choices)
     fold = _choose_fold(choices, grading)
@@ -122,6 +134,24 @@ def combines_none(parts: Sequence[str]) -> bool:
     return len(set(parts)) > 1 and any(map(is_none, parts))
 
 
+def is_readable(text: str, grading: Grading) -> bool:
+    """Tell if the text is a number, an amount, a date or a time, if the grading demands one."""
+    if grading.get("unit"):
+        return parse_amount(text) is not None
+    if grading.get("date") or grading.get("time"):
+        return bool(_moments(text, grading))
+    return not grading.get("number") or parse_number(text) is not None
+
+
+def _moments(text: str, grading: Grading) -> Sequence[object]:
+    """Read the possible dates, or the time, of a text."""
+    if grading.get("time"):
+        moment = parse_time(text)
+        return [moment] if moment else []
+    order = grading["date"]
+    return parse_dates(text, None if order == "any" else order == "month first")
+
+
 def split_into_answers(response: str, grading: Grading) -> list[str]:
     undivided = not (grading.get("multiple") or grading.get("order"))
     return [response] if undivided else split_parts(response)
@@ -133,6 +163,9 @@ def split_parts(response: str) -> list[str]:
 
 def _is_near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
     tolerance = Decimal(str(grading.get("tolerance", 0)))
+    if grading.get("unit"):
+        relative = bool(grading.get("relative"))
+        return sum(match_amount(a, response, tolerance, relative) for a in accepted) > 0
     matches = 0
     for answer in map(parse_number, accepted):
         if answer is None:
@@ -184,7 +217,12 @@ def describe_grading(grading: Grading) -> str:
         tolerance = grading.get("tolerance", 0)
         percent = grading.get("relative")
         text = f"{tolerance * 100:.12g}%" if percent else f"{tolerance:.12g}"
-        return f"number ±{text}" if tolerance else "number"
+        name = next((n for n, unit in UNITS.items() if unit == grading.get("unit")), "number")
+        return f"{name} ±{text}" if tolerance else name
+    if grading.get("date"):
+        return next(name for name, order in DATES.items() if order == grading["date"])
+    if grading.get("time"):
+        return "time"
     return ", ".join(word for name, word in SWITCHES.items() if grading.get(name))
 
 
@@ -193,8 +231,14 @@ def parse_grading(text: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
     # A comma before a digit is a decimal comma.
     for word in filter(None, (normalise_text(part) for part in re.split(r",(?!\d)", text))):
-        if word.startswith("number"):
-            options |= _number_option(word.removeprefix("number"))
+        amount = next((name for name in (*UNITS, "number") if word.startswith(name)), "")
+        if amount:
+            options |= _number_option(word.removeprefix(amount))
+            options |= {"unit": UNITS[amount]} if amount in UNITS else {}
+        elif word in DATES:
+            options["date"] = DATES[word]
+        elif word == "time":
+            options["time"] = True
         elif word == "exact":
             options |= {"case": True, "spaces": True}
         elif word in SWITCHES.values():
@@ -202,6 +246,7 @@ def parse_grading(text: str) -> dict[str, Any]:
         else:
             raise ValueError(
                 f"“{word}” is no way of grading; there are number, number ±0.01, number ±5%, "
+                "money, percent, number with unit, date, date day first, date month first, time, "
                 "multiple, order, exact, case, spaces and no accents."
             )
     refuse_contradiction(options)
@@ -210,12 +255,21 @@ def parse_grading(text: str) -> dict[str, Any]:
 
 def refuse_contradiction(options: Grading) -> None:
     """Raise ValueError, with a sentence, for options that contradict each other."""
+    compared = {"number", "date", "time"} & {name for name, value in options.items() if value}
+    if len(compared) > 1:
+        raise ValueError(
+            f"Answers are compared as {' or as '.join(sorted(compared))}, not as both."
+        )
+    if compared - {"number"} and set(options) & set(SWITCHES):
+        raise ValueError(
+            "A comparison as dates or times has no capitals, spaces, accents or order."
+        )
     if options.get("number") and set(options) & set(SWITCHES):
         raise ValueError("A comparison as numbers has no capitals, spaces, accents or order.")
     if options.get("multiple") and options.get("order"):
         raise ValueError("Choices are ticked or put in order: multiple or order, not both.")
-    if {"tolerance", "relative"} & set(options) and not options.get("number"):
-        raise ValueError("A tolerance needs a comparison as numbers.")
+    if {"tolerance", "relative", "unit"} & set(options) and not options.get("number"):
+        raise ValueError("A tolerance or a unit needs a comparison as numbers.")
 
 
 def _number_option(text: str) -> dict[str, Any]:

@@ -77,6 +77,10 @@ def refuse_asked(question: str) -> str:
     )
 
 
+def offer_correction(question: str) -> str:
+    return f"“{question}” has been asked, and differs: a correction grades its answers again."
+
+
 @transaction.atomic
 def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> int:
     """Add questions; those already in the set are replaced and keep their number."""

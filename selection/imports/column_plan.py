@@ -79,6 +79,7 @@ class ColumnPlan:
     context     columns whose text belongs to the prompt, such as a passage
     ticks       of a survey, by column the choice that it ticks
     reading     how the answers name the choices, see ``key_readings``; "" if it is found
+    compared    how typed answers without a kind are compared; "" as their form shows
     readings    the readings of which a person must choose one, with an example each
     """
 
@@ -99,6 +100,7 @@ class ColumnPlan:
     context: list[str] = field(default_factory=list)
     ticks: dict[str, str] = field(default_factory=dict)
     reading: str = ""
+    compared: str = ""
     readings: dict[str, list[str]] = field(default_factory=dict)
 
     @property

@@ -51,6 +51,8 @@ from .validate_answers import refuse_ended
 
 Rows = QuerySet[UploadedRow]
 
+Corrector = Callable[[Any, Upload], int]  # of a question set by a file
+
 CHUNK = 2000
 USED = (
     "A run or a watch uses rows of this file: the import cannot be undone. Change the rows by hand."
@@ -58,18 +60,22 @@ USED = (
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
-    condition = Q(why="") | Q(outside=True) if outside == "wrong" else Q(why="")
+    condition = Q(why="") if outside == "refuse" else Q(why="") | Q(outside=True)
     return upload.rows.filter(condition)
 
 
 def rejected_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
     rows = upload.rows.exclude(why="")
-    return rows.exclude(outside=True) if outside == "wrong" else rows
+    return rows if outside == "refuse" else rows.exclude(outside=True)
 
 
 @transaction.atomic
-def commit_import(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, int]:
+def commit_import(
+    upload_id: Any, outside: Outside = "refuse", correct: Corrector | None = None
+) -> tuple[Upload, int]:
     """Import all accepted rows, once; return the file and the number of rows.
+
+    correct  corrects asked questions, and returns their number; see ``questions.corrected_files``
 
     Raises NotFound if there is nothing left to import, Refused or Conflict if its target does not
     take it.
@@ -79,6 +85,8 @@ def commit_import(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, 
     if target is None:
         raise NotFound(TARGET_DELETED)
     count = _TAKERS[upload.kind](target, upload, outside)
+    if correct:
+        count += correct(target, upload)
     rejected_rows(upload, outside)._raw_delete("default")
     same = Upload.objects.filter(kind=upload.kind, target=upload.target)
     earlier = same.filter(state=Upload.State.TAKEN)
@@ -213,6 +221,8 @@ def _undo_questions(question_set: QuestionSet, upload: Upload) -> None:
     QuestionSet.objects.select_for_update().get(pk=question_set.pk)
     runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
     answers = GoldAnswer.objects.filter(question__question_set=question_set)
+    if upload.rows.filter(outside=True).exists():
+        raise Conflict("The file corrected questions that had been asked: correct them by hand.")
     if runs.exclude(status=Run.Status.DRAFT).exists() or answers.exists():
         raise Conflict(USED)
     questions = Question.objects.filter(question_set=question_set)

@@ -10,6 +10,7 @@ from string import ascii_uppercase
 
 from selection.errors import Refused
 from selection.grading import rules
+from selection.grading.quantities import parse_dates
 from selection.grading.rules import Grading
 
 LABEL = "label"
@@ -22,6 +23,9 @@ READINGS = {
     "numbers from 1": "its number: 1 is the first choice",
     "1 is yes": "1 for yes, 0 for no",
 }
+# Of dates such as 3/4/2025.
+DAY, MONTH = "day first", "month first"
+ORDERS = {DAY: "the day before the month", MONTH: "the month before the day"}
 _POLAR = {
     "1": "yes|y|true|t|correct|ja|wahr|richtig|oui|vrai|sí|si|verdadero|evet|doğru|sim|sì|vero|да",
     "0": "no|n|false|f|incorrect|nein|falsch|non|faux|falso|hayır|yanlış|não|nao|нет",
@@ -156,13 +160,20 @@ def read_choices(row: KeyRow, readings: Sequence[str]) -> list[str]:
     return list(next(iter(read | others), row.answers))
 
 
+def find_orders(text: str) -> Options:
+    """Show how a date with two readings may be read."""
+    moments = parse_dates(text)
+    return {name: [text, f"{m.day} {m:%B %Y}"] for name, m in zip(ORDERS, moments, strict=True)}
+
+
 def describe_example(name: str, example: Sequence[str]) -> str:
-    return f"{READINGS[name]}: “{example[0]}” is “{example[1]}”"
+    return f"{(READINGS | ORDERS)[name]}: “{example[0]}” is “{example[1]}”"
 
 
 def find_name(reading: str) -> str:
-    if reading and reading not in READINGS:
-        raise Refused(f"“{reading}” is no reading of answers: there are {', '.join(READINGS)}.")
+    if reading and reading not in READINGS | ORDERS:
+        names = ", ".join(READINGS | ORDERS)
+        raise Refused(f"“{reading}” is no reading of answers: there are {names}.")
     return reading
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from selection.answers.recording import outside_choices
 from selection.errors import Refused
 from selection.grading import numbers, rules
+from selection.grading.recognition import find_notation, recognise_comparison
 from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question
 from selection.texts import counted
@@ -45,6 +46,7 @@ class FaultyRows(Refused):
         self.name, self.rows = name, rows
 
 
+_DECIMAL = re.compile(r"[.,]\d*[1-9]")
 _MANY = 10  # answers, of which some are right
 Key = dict[str, QuestionRow]
 
@@ -330,7 +332,21 @@ def _collect_key(file: File, plan: ColumnPlan) -> Key:
             if plan.kind == column_plan.KEYED
             else f"{file.name} has no line below the header: add a line for each known answer."
         )
-    return key
+    return key if plan.kind == column_plan.QUESTIONS else _recognise_comparisons(key)
+
+
+def _recognise_comparisons(key: Key) -> Key:
+    """Compare prices, dates and times in any notation; whole numbers may be labels."""
+    answers = [answer for question in key.values() for answer in question.accepted]
+    notation = replace(find_notation(answers), numeric=False)
+    compared: Key = {}
+    for name, question in key.items():
+        grading, accepted = recognise_comparison(question.accepted, notation)
+        plain = grading == {"number": True} and not any(map(_DECIMAL.search, accepted))
+        compared[name] = (
+            question if plain else replace(question, accepted=accepted, grading=grading)
+        )
+    return compared
 
 
 def _add_question(key: Key, row: QuestionRow) -> str:

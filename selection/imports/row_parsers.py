@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from selection.errors import Refused
 from selection.grading import question_kinds
 from selection.grading.keys import shorten_key
+from selection.grading.recognition import Notation, find_notation, recognise_comparison
 from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
@@ -30,6 +31,7 @@ _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 _TURNING = re.compile("[\u202a-\u202e]")
 # Prolific's words in place of what participants no longer share.
 _WITHDRAWN = ("DATA_EXPIRED", "CONSENT_REVOKED", "DATA EXPIRED", "CONSENT REVOKED")
+_RULES = ("kind", "tolerance", "grading")  # fields that say how answers are compared
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
 
@@ -118,6 +120,7 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
         yield from _parse_survey_rows(table, plan)
         return
     make, columns = _MAKERS.get(plan.kind), set(plan.fields.values())
+    notation = Notation()
     places = {name: table.header.index(column) for name, column in plan.fields.items()}
     attributes = [(column.lower(), table.header.index(column)) for column in plan.attributes]
     attributes = [(name, place) for name, place in attributes if table.header[place] not in columns]
@@ -127,6 +130,7 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
     if plan.kind == column_plan.QUESTIONS:
         arranged, readings = arrange_choices(list(rows), table.header, plan)
         rows, plan = iter(arranged), replace(plan, readings=readings)
+        notation = _find_notation(arranged, table.header, plan)
         places |= {name: len(table.header) + i for i, name in enumerate(("context", "choices"))}
     for row in rows:
         yield from _take_faults(table)
@@ -145,7 +149,7 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
             if make:
                 yield row, make(line, fields, plan.fields, further)
             else:
-                yield row, _parse_question(line, fields, plan)
+                yield row, _parse_question(line, fields, plan, notation)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
     yield from _take_faults(table)
@@ -168,8 +172,31 @@ def _is_private(cell: str) -> bool:
 
 def find_readings(table: Table, plan: ColumnPlan) -> key_readings.Options:
     """Find how the answers of gold questions may name the choices; see ``key_readings``."""
-    rows = list(table.rows)
-    return {} if plan.missing_fields() else arrange_choices(rows, table.header, plan)[1]
+    if plan.missing_fields():
+        return {}
+    rows, readings = arrange_choices(list(table.rows), table.header, plan)
+    notation = _find_notation(rows, table.header, plan)
+    if len(readings) < 2 and notation.unclear and not plan.compared:
+        return key_readings.find_orders(notation.unclear)
+    return readings
+
+
+def _find_notation(rows: list[Row], header: Sequence[str], plan: ColumnPlan) -> Notation:
+    """Find the notation of the typed answers, whose question has no kind of its own."""
+    ruled = [header.index(plan.fields[name]) for name in _RULES if name in plan.fields]
+    answer = header.index(plan.fields["answer"])
+    typed = [cells[answer] for _, cells in rows if not any(map(cells.__getitem__, [*ruled, -1]))]
+    notation = find_notation(answer for cell in typed for answer in _split_quietly(cell))
+    if plan.reading in key_readings.ORDERS:
+        return replace(notation, month_first=plan.reading == key_readings.MONTH, unclear="")
+    return notation
+
+
+def _split_quietly(cell: str) -> list[str]:
+    try:
+        return [] if gold_cells.is_missing(cell) else gold_cells.split_values(cell)
+    except Refused:
+        return []
 
 
 def arrange_choices(
@@ -189,7 +216,7 @@ def arrange_choices(
             choices = _mix_choices(cells[answer], [cells[place[column]] for column in plan.wrong])
         context = json.dumps([cells[i] for i in texts])
         arranged.append((line, [*cells, context, choices]))
-    if plan.reading:
+    if plan.reading in key_readings.READINGS:
         return arranged, {plan.reading: []}
     keys = [_key_row(cells, place, plan) for _, cells in arranged]
     return arranged, key_readings.find_readings([key for key in keys if key])
@@ -321,15 +348,17 @@ def read_email(text: str) -> str:
     return address
 
 
-def _parse_question(line: int, cells: Cells, plan: ColumnPlan) -> QuestionRow:
+def _parse_question(line: int, cells: Cells, plan: ColumnPlan, notation: Notation) -> QuestionRow:
     names = plan.fields
     choices = [text for text in gold_cells.read_slots(cells["choices"])[0] if text]
     accepted, shown = _read_answer(cells["answer"], choices, names["answer"])
     prompt = _read_prompt(cells, names["prompt"])
     _refuse_turning(prompt, *accepted, *choices)
-    kind, tolerance, rule = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
+    kind, tolerance, rule = (cells.get(name, "") for name in _RULES)
     kind = kind or (shown if not choices and not rule else "")
     way = question_kinds.way_of(kind, tolerance, rule, choices)
+    if not (choices or kind or tolerance or rule):
+        way, accepted = _choose_comparison(accepted, plan.compared, notation)
     key = _build_key_row(accepted, cells, plan, way)
     accepted = key_readings.read_choices(key, list(plan.readings))
     for reason in question_kinds.find_question_faults(accepted, choices, way):
@@ -338,6 +367,14 @@ def _parse_question(line: int, cells: Cells, plan: ColumnPlan) -> QuestionRow:
     named = cells if has_key else {"question": prompt}
     key_text = parse_key(named, "question", {"question": names["prompt"], **names})
     return QuestionRow(line, key_text, prompt, accepted, choices, way)
+
+
+def _choose_comparison(
+    accepted: list[str], compared: str, notation: Notation
+) -> tuple[dict[str, Any], list[str]]:
+    if compared:
+        return question_kinds.grading_of("" if compared == "text" else compared), accepted
+    return recognise_comparison(accepted, notation)
 
 
 def _read_answer(cell: str, choices: Sequence[str], column: str) -> tuple[list[str], str]:

@@ -5,7 +5,7 @@ last piece, and the next one continues after the stored rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from json import dumps
@@ -93,7 +93,9 @@ def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
             look(good[:LOOKED_AT])
         bad = [StagedRow(row.line, why=row.why) for row in rows if isinstance(row, BadRow)]
         passed = len(rows) - len(good) - len(bad)
-        staged, repeats = _first_of_each(upload, plan, list(sort(good)))
+        sorted_rows = list(sort(good))
+        passed += len(good) - len(sorted_rows)
+        staged, repeats = _first_of_each(upload, plan, sorted_rows)
         if not _store_piece(upload, len(rows), staged + bad, passed + repeats):
             return None
         if until():
@@ -213,10 +215,10 @@ def _stage_unasked(
     question_set: QuestionSet, asked: set[str], rows: Sequence[QuestionRow]
 ) -> Iterator[StagedRow]:
     for staged in stage_questions(question_set, rows):
-        if staged.key in asked:
-            yield StagedRow(staged.line, why=catalog.refuse_asked(staged.key))
-        else:
+        if staged.key not in asked or staged.before is None:
             yield staged
+        elif staged.before | staged.data != staged.before:
+            yield replace(staged, why=catalog.offer_correction(staged.key), outside=True)
 
 
 def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:

@@ -17,6 +17,7 @@ from django.db.models import Model, Q
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
+from selection.grading import question_kinds
 from selection.limits import MOST_FILE
 from selection.models import ColumnNames, Run, Upload, UploadedRow, Watch
 from selection.models.team_paths import team_of
@@ -133,6 +134,7 @@ def choose_columns(
     headed: bool | None = None,
     at_once: bool = True,
     reading: str | None = None,
+    compared: str | None = None,
 ) -> None:
     """Read the file again with these columns; the others keep their meaning. Raises Refused.
 
@@ -140,10 +142,13 @@ def choose_columns(
     questions  (column, question) of a survey
     headed     if the first row names the columns; None: as before
     reading    how the answers name the choices, see ``key_readings``; None: as before
+    compared   how typed answers are compared, see ``ColumnPlan``; None: as before
     """
     plan = apply_column_choices(ColumnPlan(**upload.plan), upload.header, pairs)
     plan.headed = plan.headed if headed is None else headed
     plan.reading = plan.reading if reading is None else key_readings.find_name(reading)
+    plan.compared = plan.compared if compared is None else compared
+    question_kinds.grading_of(plan.compared.removeprefix("text"))
     if questions:
         plan = assign_survey_columns(upload, plan, questions)
     name_columns(upload, plan, encoding, at_once)

@@ -13,6 +13,7 @@ from typing import Any
 import regex
 
 from selection.errors import Refused
+from selection.grading.quantities import parse_amount
 from selection.grading.rules import SEPARATOR, is_possible_answer, kind_of
 from selection.limits import LONGEST_RESPONSE
 from selection.models import Endpoint, Question
@@ -110,12 +111,15 @@ class _Reader:
     def __init__(self, choices: Sequence[str], grading: Grading) -> None:
         self.choices = list(choices)
         self.kind = kind_of(choices, grading)
+        self.amount = bool(grading.get("unit"))
         self.rated = bool(choices) and all(choice.strip().isdigit() for choice in choices)
         self.names = ChoiceReader(choices, self.kind in ("multiple", "order"))
 
     def read_any(self, text: str, pattern: str = "") -> str | None:
-        if self.kind == "text":
+        if self.kind in ("text", "date", "time"):
             return self._read_text(text)
+        if self.amount and parse_amount(frames.strip_latex(text).strip(" .*`")):
+            return frames.strip_latex(text).strip(" .*`")
         text = frames.strip_fence(frames.fold_signs(text))
         if self.rated:
             text = _RATINGS.sub(r"\1 or ", _OUT_OF.sub(r"\1", _STATED_SCALE.sub(" ", text)))
@@ -151,7 +155,7 @@ class _Reader:
 
     def _read_part(self, text: str | None) -> str | None:
         """Read the answer of a part of the reply that holds nothing else."""
-        if not text or self.kind == "text":
+        if not text or self.kind in ("text", "date", "time"):
             return text
         return self.read_any(text)
 

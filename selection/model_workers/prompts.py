@@ -29,6 +29,8 @@ _REQUESTS = {
     "multiple": "Answer with the letters of all right choices only, separated by commas.",
     "order": "Answer with the letters of all choices in the right order, separated by commas.",
     "number": "Answer with a number only.",
+    "date": "Answer with a date only.",
+    "time": "Answer with a time only.",
     "text": "Answer with the answer only, as briefly as possible.",
 }
 _WORD_REQUEST = "Answer with the right choice only, word for word."

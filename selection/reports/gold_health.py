@@ -13,7 +13,8 @@ import scipy
 from django.db.models import Count, Q, QuerySet
 
 from selection.facts import Facts
-from selection.grading.rules import is_match
+from selection.grading.recognition import find_notation, recognise_comparison
+from selection.grading.rules import describe_grading, is_match
 from selection.models import (
     DELETED,
     Answer,
@@ -39,6 +40,7 @@ SELDOM = "right less often than the other questions"
 DISAGREE = "most of the likely best answer otherwise"
 BACKWARDS = "the likely best are right less often than the rest"
 NEVER_WRONG = "nobody is ever wrong"
+FORM = "answers differ from the key in form only: compare them as "
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,7 @@ def _question_line(
     elsewhere = (total.right - correct + 1) / (total.answers - n + 2)
     chance = float(scipy.special.bdtr(correct, n, elsewhere)) if n else 1.0
     difference = ShareDifference.compare(best.share, rest)
+    flags = _suspicions(overall.share, best.share, difference, chance)
     commonest = max(overall.wrong, key=lambda key: (overall.wrong[key], key), default="")
     return GoldLine(
         question,
@@ -199,12 +202,21 @@ def _question_line(
         best.share,
         rest,
         difference,
-        _suspicions(overall.share, best.share, difference, chance),
+        (*flags, *_find_other_forms(question, overall)),
         overall.written.get(commonest, ""),
         best.wrong.get(commonest, 0),
         overall.wrong.get(commonest, 0),
         chance,
     )
+
+
+def _find_other_forms(question: Question, tally: _Tally) -> list[str]:
+    """Find a comparison by which answers counted as wrong would be right, as 24.3.2025 is."""
+    if question.kind != "text":
+        return []
+    grading, accepted = recognise_comparison(question.accepted, find_notation(question.accepted))
+    alike = grading and any(is_match(accepted, text, grading) for text in tally.written.values())
+    return [f"{FORM}{describe_grading(grading)}"] if alike else []
 
 
 def _outnumbers(other: int, accepted: int) -> bool:

@@ -20,6 +20,8 @@ NOTICES = {
         "Each answer has one place, and each place one answer. Please put them in order."
     ),
     "number": gettext_lazy("That is not a number; it was not taken. Please give a number."),
+    "date": gettext_lazy("That is not a date; it was not taken. Please give a date."),
+    "time": gettext_lazy("That is not a time; it was not taken. Please give a time."),
     "empty": gettext_lazy("Please give an answer first (at most 10,000 characters)."),
     "heard": gettext_lazy(
         "Thank you, the people who ask the questions will see this. Please answer as well as you "
@@ -29,7 +31,7 @@ NOTICES = {
     "wordless": gettext_lazy("Please describe the problem in at most 2,000 characters."),
 }
 # Notices of refused responses that the worker can correct.
-REFUSED = ("choices", "alone", "order", "number", "empty")
+REFUSED = ("choices", "alone", "order", "number", "date", "time", "empty")
 
 
 def notice_text(name: str) -> str:

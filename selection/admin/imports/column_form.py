@@ -11,8 +11,9 @@ from unfold.widgets import UnfoldBooleanWidget
 
 from selection.admin import styled
 from selection.errors import Refused
+from selection.grading.rules import DATES, UNITS
 from selection.imports import surveys
-from selection.imports.column_plan import FIELDS, WORKERS, ColumnPlan, Field
+from selection.imports.column_plan import FIELDS, QUESTIONS, WORKERS, ColumnPlan, Field
 from selection.imports.key_readings import describe_example
 from selection.imports.readers import ENCODINGS
 from selection.imports.uploads import FileHead
@@ -20,6 +21,7 @@ from selection.imports.uploads import FileHead
 SURVEY = "survey"
 OTHER = "other-"  # before the place of a column that names no question
 CHOOSE = "Choose the column."
+COMPARISONS = ("text", "number", *UNITS, *DATES, "time")
 _LISTS = ("options", "wrong", "context")  # of a plan
 
 Choices = list[tuple[str, Any]]
@@ -49,6 +51,14 @@ class ColumnForm(forms.Form):
             self._add_survey(head.survey)
         if plan.readings:
             self.fields["reading"] = self._reading_field(plan)
+        if plan.kind == QUESTIONS:
+            self.fields["compared"] = styled.ChoiceField(
+                label="Comparison of typed answers",
+                choices=[("", "As the answers show"), *((name, name) for name in COMPARISONS)],
+                required=False,
+                initial=plan.compared,
+                help_text="Of questions without a type, tolerance or grading rule of their own.",
+            )
         if len(self.columns) == 1:
             self.fields["headed"] = forms.BooleanField(
                 label="The first line names the column",
@@ -261,6 +271,7 @@ class ColumnForm(forms.Form):
             skipped=0,
             remembered=False,
             reading=cleaned.get("reading", ""),
+            compared=cleaned.get("compared", ""),
             **cast("dict[str, Any]", free),
         )
 

@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from selection.admin.page import Page, object_url
 from selection.answers.recording import Outside
-from selection.grading import rules
+from selection.grading import recognition, rules
 from selection.imports import commit
 from selection.models import Upload, UploadedRow
 from selection.texts import count_noun
@@ -41,10 +41,13 @@ def _import_workers(pool: Any, upload: Upload, _: Outside) -> str:
     return _describe_merge(upload, "worker", f"the pool “{pool}”", effect)
 
 
-def _import_questions(question_set: Any, upload: Upload, _: Outside) -> str:
-    return _describe_merge(
-        upload, "question", f"the set “{question_set}”", "already in it will be replaced"
-    )
+def _import_questions(question_set: Any, upload: Upload, outside: Outside) -> str:
+    effect = "already in it will be replaced"
+    words = _describe_merge(upload, "question", f"the set “{question_set}”", effect)
+    if outside == "refuse" or not upload.outside:
+        return words
+    count = count_noun(upload.outside, "asked question")
+    return f"{words} {count} will be corrected, and the answers to them graded again."
 
 
 def _describe_merge(upload: Upload, noun: str, target: str, effect: str) -> str:
@@ -77,6 +80,8 @@ def _worker_cells(row: UploadedRow) -> Sequence[str]:
 def _question_cells(row: UploadedRow) -> Sequence[str]:
     accepted, choices = (" | ".join(row.data[name]) for name in ("accepted", "choices"))
     grading = rules.describe_grading(row.data["grading"])
+    other = recognition.write_other_form(row.data["accepted"][0], row.data["grading"])
+    grading += f" (also right: {other})" if other else ""
     return [row.key or "", row.data["prompt"], accepted, choices, grading]
 
 
@@ -120,10 +125,11 @@ QUESTIONS = Importer(
         "Separate several accepted answers, and the choices, with |. Without choices, workers "
         "type the answer.",
         "kind: single, multiple (all that apply), order (the answer has the choices in the right "
-        "order), text or number (3,5 then equals 3.5).",
+        "order), text, number (3,5 then equals 3.5), date or time. If it is empty, prices, dates, "
+        "times and percentages are recognised; the preview says which.",
         "tolerance, for numbers: 0.01 or 5%.",
-        "grading, for texts: exact, case, spaces or no accents. By default, case and extra "
-        "spaces are ignored.",
+        "grading, for texts: exact, case, spaces or no accents; for numbers: money, percent or "
+        "number with unit. By default, case and extra spaces are ignored.",
     ),
     "question,prompt,answer,choices,kind,tolerance\n"
     "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no,,\n"

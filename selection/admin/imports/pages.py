@@ -23,7 +23,7 @@ from selection.imports.column_plan import ColumnPlan
 from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
-from selection.questions import media
+from selection.questions import corrected_files, media
 from selection.runs import changes
 from selection.runs.roster import platform_submissions
 from selection.texts import count_noun
@@ -90,7 +90,8 @@ class PreviewPage(ImportPage):
     def outside(self) -> Outside:
         """Treatment of answers outside a question's choices, set by the page's switch."""
         query = self.request.POST if self.request.method == "POST" else self.request.GET
-        return "wrong" if query.get("outside") == "wrong" else "refuse"
+        chosen = query.get("outside")
+        return "wrong" if chosen == "wrong" else "correct" if chosen == "correct" else "refuse"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
@@ -119,8 +120,8 @@ class PreviewPage(ImportPage):
             form=form or ColumnForm(plan, head, encoding=upload.encoding),
             hint=suggest_other_kind(upload.kind, head.header) if plan.missing_fields() else "",
             missing=plan.missing_fields(),
-            wrong=self.outside == "wrong",
-            count=upload.accepted_rows + (upload.outside if self.outside == "wrong" else 0),
+            outside="" if self.outside == "refuse" else self.outside,
+            count=upload.accepted_rows + (upload.outside if self.outside != "refuse" else 0),
             not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
             problems=problems,
             same=_are_alike([problem.why for problem in problems]) and not upload.accepted_rows,
@@ -176,7 +177,7 @@ class PreviewPage(ImportPage):
             with transaction.atomic():
                 if upload.kind == Upload.Kind.ANSWERS and "recorded_only" in self.request.POST:
                     changes.use_recorded_only(self.object, self.username)
-                upload, count = commit.commit_import(upload.pk, self.outside)
+                upload, count = corrected_files.commit_file(upload, self.outside, self.username)
         except NotFound:
             return self._redirect_gone()
         except Refused as refusal:

@@ -40,7 +40,8 @@ class GradableForm(forms.ModelForm):
         attrs={"placeholder": "ignore case and spacing"},
         help_text="Leave blank to ignore case and spacing. Write exact for an exact match, case or "
         "spaces for one of the two, no accents to read é as e. Write number to compare numbers, "
-        "or number ±0.01 or number ±5% with a tolerance. Separate several with commas.",
+        "or number ±0.01 or number ±5% with a tolerance; money, percent, number with unit, date "
+        "or time to compare these in any notation. Separate several with commas.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,7 +70,8 @@ class GradableForm(forms.ModelForm):
         except Refused as refusal:
             self.add_error("compared", str(refusal))
             return {}
-        numbers = kind == "number" and compared.casefold().lstrip().startswith("number")
+        named = ("number", "money", "percent", "date", "time")
+        numbers = kind in named and compared.casefold().lstrip().startswith(named)
         try:
             return question_kinds.way_of(
                 "" if numbers and not choices else kind, "", compared, choices

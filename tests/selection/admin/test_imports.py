@@ -60,8 +60,72 @@ def test_questions_of_a_run_are_named_and_left_unchanged(requester):
         admin_url("questionset_import", run.question_set_id),
         f"question,prompt,answer\n{question.key},Other,no\n",
     )
-    assert "has been asked and cannot be changed by a file; its own page can" in text_of(preview)
-    assert "Nothing in this file can be imported" in text_of(preview)
+    page_text = text_of(preview)
+    assert "has been asked, and differs: a correction grades its answers again." in page_text
+    assert "Nothing in this file can be imported" in page_text
+
+
+def test_a_corrected_file_asks_once_about_the_questions_that_differ(requester):
+    run = make_run(questions=20)
+    engine.advance(run.pk)
+    asked = [row.question for row in open_of(run)][:3]
+    same, *different = {question.key: question for question in asked}.values()
+    rows = [f"{same.key},{same.prompt},{'|'.join(same.accepted)},{'|'.join(same.choices)}"]
+    rows += [f"{question.key},Corrected?,no,yes|no" for question in different]
+    text = "\n".join(["question,prompt,answer,choices", *rows, "new,New?,no,yes|no"])
+    preview = upload(requester, admin_url("questionset_import", run.question_set_id), text)
+    page_text = text_of(preview)
+    assert "1 row skipped: nothing new." in page_text
+    assert f"Correct the {len(different)} question" in page_text
+    address = f"{preview.request['PATH_INFO']}?outside=correct"
+    assert "answers to them graded again" in text_of(requester.get(address))
+    requester.post(preview.request["PATH_INFO"], {"outside": "correct"}, follow=True)
+    questions = run.question_set.questions
+    assert questions.filter(prompt="Corrected?").count() == len(different)
+    assert questions.filter(key="new").exists()
+    undone = requester.post(preview.request["PATH_INFO"], {"undo": "1"}, follow=True)
+    assert "The file corrected questions that had been asked" in text_of(undone)
+
+
+GERMAN = (
+    "Nr;Frage;Antwort\n1;Summe?;65,87\n2;Datum?;24.03.2025\n3;Laden?;Rewe\n4;Preis?;1.234 €\n"
+    "5;Rabatt?;5 %\n6;Uhrzeit?;15:30\n"
+)
+
+
+def test_prices_and_dates_are_recognised_and_shown_with_an_example(requester):
+    question_set = make_questions(0)
+    preview = upload(requester, admin_url("questionset_import", question_set.pk), GERMAN)
+    page_text = text_of(preview)
+    assert "number (also right: 65.87)" in page_text
+    assert "date (also right: 2025-03-24)" in page_text
+    confirm(requester, preview)
+    right = {"1": "65.87", "2": "24.3.2025", "4": "1234", "5": "0.05", "6": "3:30 pm", "3": "rewe"}
+    assert all(question_set.questions.get(key=key).grade(said) for key, said in right.items())
+    assert question_set.questions.get(key="4").accepted == ["1234 €"]
+
+
+def test_the_comparison_of_typed_answers_can_be_changed_before_the_import(requester):
+    question_set = make_questions(0)
+    preview = upload(requester, admin_url("questionset_import", question_set.pk), GERMAN)
+    chosen = {"columns": "1", "question": "0", "prompt": "1", "answer": "2", "compared": "text"}
+    preview = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
+    assert "also right" not in text_of(preview)
+    confirm(requester, preview)
+    assert {*map(str, question_set.questions.values_list("grading", flat=True))} == {"{}"}
+
+
+def test_dates_with_two_readings_are_asked_about(requester):
+    question_set = make_questions(0)
+    text = "question,prompt,answer\nq1,When?,03/04/2025\nq2,When?,05/06/2025\n"
+    preview = upload(requester, admin_url("questionset_import", question_set.pk), text)
+    asked, _ = column_line(preview)
+    assert "the month before the day: “03/04/2025” is “4 March 2025”" in asked
+    chosen = {"columns": "1", "question": "0", "prompt": "1", "answer": "2"}
+    chosen |= {"reading": "month first"}
+    confirm(requester, requester.post(preview.request["PATH_INFO"], chosen, follow=True))
+    assert question_set.questions.get(key="q2").grade("5 June 2025") is False
+    assert question_set.questions.get(key="q2").grade("May 6, 2025") is True
 
 
 def test_preview_tells_counted_answers_from_waiting_ones(requester):

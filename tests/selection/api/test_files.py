@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from selection import engine
 from selection.imports import uploads
 from selection.models import AuditEntry, Question, RecordedAnswer, Upload, Worker
 from tests.worlds import make_pool, make_questions, make_run
@@ -165,3 +166,26 @@ def test_a_file_with_two_readings_is_refused_until_one_is_named(manager):
     assert (file["state"], file["reading"]) == ("ready", "1 is yes")
     manager.post(f"files/{file['id']}/take")
     assert question_set.questions.get(key="A bird?").accepted == ["yes"]
+
+
+def test_the_comparison_of_typed_answers_is_recognised_and_can_be_named(manager):
+    question_set = make_questions(0)
+    raw = "Frage;Antwort\nSumme?;65,87\nDatum?;24.03.2025\n"
+    file = send(manager, f"question-sets/{question_set.pk}", raw).json()
+    rows = manager.get(f"files/{file['id']}/rows").json()
+    assert [row["says"]["grading"] for row in rows] == [{"number": True}, {"date": "any"}]
+    wrong = manager.patch(f"files/{file['id']}", {"compared": "roughly"})
+    assert "“roughly” is no way of grading" in wrong.json()["error"]
+    assert manager.patch(f"files/{file['id']}", {"compared": "text"}).json()["compared"] == "text"
+    rows = manager.get(f"files/{file['id']}/rows").json()
+    assert [row["says"]["grading"] for row in rows] == [{}, {}]
+
+
+def test_a_corrected_file_corrects_asked_questions_on_request(manager):
+    run = make_run(questions=5)
+    engine.advance(run.pk)
+    raw = "question,prompt,answer,choices\nq0,Corrected?,no,yes|no\n"
+    file = send(manager, f"question-sets/{run.question_set_id}", raw).json()
+    assert (file["fine"], file["outside"]) == (0, 1)
+    manager.post(f"files/{file['id']}/take", {"outside": "correct"})
+    assert run.question_set.questions.get(key="q0").prompt == "Corrected?"

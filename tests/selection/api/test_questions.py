@@ -66,7 +66,7 @@ def test_questions_come_with_their_way_of_grading(manager, sums):
         ({"grading": {"number": True, "case": True}}, "has no capitals, spaces, accents or order"),
         ({"grading": {"multiple": True, "order": True}}, "multiple or order, not both"),
         ({"grading": {"multiple": True}}, "There are no choices to tick"),
-        ({"grading": {"tolerance": 1}}, "A tolerance needs a comparison as numbers."),
+        ({"grading": {"tolerance": 1}}, "A tolerance or a unit needs a comparison as numbers."),
         ({"grading": {"number": True}, "accepted": ["two"]}, "“two” is not a number"),
         ({"question": " q"}, "no spaces around them"),
     ],

@@ -405,3 +405,9 @@ def test_files_of_tools_without_grades_are_refused_by_name(text, tool, remedy):
     sentence = refusal(csv(text), None)
     assert tool in sentence
     assert remedy in sentence
+
+
+def test_prices_and_dates_are_compared_in_any_notation():
+    key = File("key.csv", b"task;label\nq1;65,87\nq2;24.03.2025\nq3;Rewe\n")
+    answers = csv("worker,task,label\nann,q1,65.87\nann,q2,24.3.2025\nann,q3,rewe\n")
+    assert [grade for *_, grade in rows(answers, key)] == [True, True, True]

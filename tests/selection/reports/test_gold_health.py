@@ -1,15 +1,21 @@
 """Gold health: shares, their difference with its interval, flags."""
 
+from collections import defaultdict
+
 import pytest
 
+from selection.models import Question
 from selection.reports import gold_health
 from selection.reports.gold_health import (
     BACKWARDS,
     DISAGREE,
+    FORM,
     NEVER_WRONG,
     RightShare,
     ShareDifference,
+    _find_other_forms,
     _suspicions,
+    _Tally,
 )
 from tests.worlds import crowd, make_run, play
 
@@ -65,3 +71,22 @@ def test_the_selected_are_the_likely_best_and_counts_are_right():
         assert (line.asked, line.every) == (5, RightShare(2, 5))
         assert (line.best, line.rest) == (RightShare(2, 2), RightShare(0, 3))
         assert (line.other, line.given, line.given_by_all) == ("no", 0, 3)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("accepted", "response", "name"),
+    [
+        ("65,87 €", "65.87", "money"),
+        ("24.03.2025", "24.3.2025", "date"),
+        ("15:30", "3:30 pm", "time"),
+    ],
+)
+def test_answers_that_differ_in_form_only_are_named(accepted, response, name):
+    question = Question(accepted=[accepted])
+    tally = _Tally(RightShare(0, 1), defaultdict(int), {})
+    tally.add(response, 0, 1)
+    assert _find_other_forms(question, tally) == [f"{FORM}{name}"]
+    tally = _Tally(RightShare(0, 1), defaultdict(int), {})
+    tally.add("something else", 0, 1)
+    assert _find_other_forms(question, tally) == []

@@ -39,7 +39,7 @@ def _questions(link: WatchConnection) -> Iterator[Question]:
 
 
 def _refuse_misfit(question: Question, control: Control, project: Object) -> None:
-    kinds = {"number": {"number"}, "text": {"text"}}
+    kinds = {"number": {"number"}, "text": interface.TYPED}
     fitting = kinds.get(control.kind, {"multiple", "single"} if control.multiple else {"single"})
     choices = question.choices if control.choices else []
     if question.kind in fitting and set(choices) <= set(control.choices):

@@ -28,6 +28,7 @@ CONTROLS = {
     "number": '<Number name="answer" toName="prompt" required="true"/>',
     "text": '<TextArea name="answer" toName="prompt" required="true" maxSubmissions="1"/>',
 }
+TYPED = {"text", "number", "date", "time"}  # kinds of questions that a text can answer
 OWN_NAME = "answer"  # of the control in our interfaces
 
 

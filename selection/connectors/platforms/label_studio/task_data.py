@@ -26,6 +26,8 @@ def prepare_memory(link: RunConnection, client: Client) -> dict[str, Any]:
     if project:
         return _of_project(link, client, project)
     kinds = {question.kind for question in _questions(link)}
+    if kinds <= interface.TYPED and kinds != {"number"}:
+        kinds = {"text"}
     if len(kinds) > 1:
         raise Refused(
             f"The run has questions of several kinds ({', '.join(sorted(kinds))}); Label Studio "
