@@ -13,7 +13,7 @@ from selection.reports import GuaranteeStatus, RunStandings, WorkerStanding
 class ExportContext:
     """A run to export.
 
-    named  name of the qualification or the skill on the platform; empty: the run's name
+    named  name of the qualification on the platform; empty: the run's name
     pay    pay for an answer; None: the pay that workers were told, or the run's price
     """
 

@@ -276,14 +276,6 @@ AUDIENCES = {
             platforms.prolific_block,
         ),
         Format(
-            "toloka",
-            "Toloka: skills",
-            "The selected workers with a skill of 0 to 100, for Toloka's bulk interface. Replace "
-            "the skill's name by its id.",
-            "json",
-            platforms.write_toloka,
-        ),
-        Format(
             "label-studio",
             "Label Studio: annotators",
             "The selected workers by number, address or name, as in its list of annotators.",

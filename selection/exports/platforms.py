@@ -66,21 +66,6 @@ def prolific_block(context: ExportContext) -> Iterator[bytes]:
     )
 
 
-def write_toloka(context: ExportContext) -> Iterator[bytes]:
-    """Yield the body of Toloka's call that sets skills of many users."""
-    several = context.run.several
-    return json_list(
-        {
-            "skill_id": f"{context.name}: {line.skill}" if several else context.name,
-            "user_id": worker,
-            "value": percent_right(line),
-            "reason": f"Selected in {context.run}",
-        }
-        for worker, lines in context.selected_lines.items()
-        for line in lines
-    )
-
-
 def label_studio(context: ExportContext) -> Iterator[bytes]:
     """Yield annotators as Label Studio lists them, by the number or address in ``completed_by``."""
     several = context.run.several

@@ -63,8 +63,7 @@ def sheets(out: Path) -> dict[str, list[list[int]]]:
 
 def documents(out: Path) -> dict[str, int]:
     """Rows of those that pandas takes for a table."""
-    listed = ("toloka", "label-studio")
-    found = {name: len(pandas.read_json(out / f"{name}.json")) for name in listed}
+    found = {"label-studio": len(pandas.read_json(out / "label-studio.json"))}
     for name in ("json", "all-json"):
         whole = json.loads((out / f"{name}.json").read_text())
         found[name] = len(pandas.json_normalize(whole, "workers"))

@@ -79,7 +79,7 @@ def _our_files(run: Run, facts: dict[str, Any]) -> None:
     assert rows["mturk-revoke"] == run.candidates.count() - run.k
     assert all(ours == theirs for ours, theirs in facts["sheets"].values())
     assert facts["sheets"].keys() == {"Selected", "All workers", "Run"}
-    assert facts["json"]["toloka"] == facts["json"]["label-studio"] == run.k
+    assert facts["json"]["label-studio"] == run.k
     chosen = {row.worker.key for row in run.candidates.filter(verdict=1)}
     assert {name for _, _, name in facts["users"]} == chosen
 

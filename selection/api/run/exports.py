@@ -26,8 +26,8 @@ class ExportIn(Schema):
     named: str = Field(
         "",
         max_length=LONGEST_KEY,
-        description="Name of the qualification or skill on the platform; default: the run's name. "
-        "Used by mturk, mturk-revoke and toloka.",
+        description="Name of the qualification on the platform; default: the run's name. "
+        "Used by mturk and mturk-revoke.",
     )
     pay: Decimal | None = price_field(
         "Payment for an answer. Default: the payment shown to workers; without that payment, the "

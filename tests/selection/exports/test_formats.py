@@ -252,12 +252,6 @@ def test_prolific_blocklist_has_tested_workers_only():
     assert export(fresh, "prolific-block") == b""
 
 
-def test_toloka_gets_skills_of_0_to_100_by_the_id_that_is_given():
-    rows = json.loads(export(kept(), "toloka", named="32"))
-    assert [sorted(item) for item in rows] == [["reason", "skill_id", "user_id", "value"]] * 2
-    assert {(item["skill_id"], item["value"]) for item in rows} == {("32", 100.0)}
-
-
 def test_label_studio_gets_annotators_by_number_address_or_name():
     pool = Pool.objects.create(name="annotators")
     keys = ["7", "ada@example.org", "grace", "007"]
