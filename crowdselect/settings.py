@@ -39,8 +39,6 @@ HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of proxies that are trusted to report the client's address, the scheme and,
 # if there is a header for it, the user.
 TRUSTED_PROXIES = env.names("TRUSTED_PROXIES")
-USER_HEADER = env("USER_HEADER", default="").upper().replace("-", "_")
-USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
 
 INSTALLED_APPS = [
     "unfold",
@@ -78,7 +76,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "selection.audit.middleware.AuditMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "selection.accounts.proxy_login.ByProxy",
     "selection.accounts.second_factor.SecondFactor",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -273,7 +270,7 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 SOCIALACCOUNT_ADAPTER = "selection.accounts.adapters.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": single_sign_on.read_providers(env)}}
-# The team of users who first sign in by single sign-on or by a proxy; empty: no team.
+# The team of users who first sign in by single sign-on; empty: no team.
 NEW_LOGINS_TEAM = env("NEW_LOGINS_TEAM", default="")
 NEW_LOGINS_ROLE = env("NEW_LOGINS_ROLE", default="viewer")
 # Users who must have a second factor: "owners", "everybody", or none if empty.

@@ -111,12 +111,6 @@ def _check_proxies() -> Iterator[CheckMessage]:
                 hint="Use addresses, for example 10.0.0.1 or 10.0.0.0/24, separated by commas.",
                 id="crowdselect.E007",
             )
-    if settings.USER_HEADER and not settings.TRUSTED_PROXIES:
-        yield Error(
-            f"USER_HEADER is “{settings.USER_HEADER}”, and no proxy is trusted to send it.",
-            hint="List the proxy that signs users in under TRUSTED_PROXIES, or leave it out.",
-            id="crowdselect.E008",
-        )
 
 
 def _check_sign_in() -> Iterator[CheckMessage]:

@@ -6,7 +6,6 @@ https) reads ``REMOTE_ADDR`` and the scheme, which are the client's from here on
 
 from collections.abc import Callable
 from functools import cache
-from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -14,12 +13,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from .request_limits import plain_refusal
-
 FOR, PROTO = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
 # Headers that are removed unless they come from a trusted proxy.
 PROXY_HEADERS = (FOR, PROTO, "HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PORT", "HTTP_FORWARDED")
-NOT_A_PROXY = "Only a proxy that this server was told of may say who signs in."
 
 
 class ForwardedHeadersMiddleware:
@@ -34,8 +30,6 @@ class ForwardedHeadersMiddleware:
         else:
             for name in PROXY_HEADERS:
                 request.META.pop(name, None)
-            if settings.USER_HEADER in request.META:
-                return plain_refusal(request, HTTPStatus.FORBIDDEN, NOT_A_PROXY)
             if settings.HTTPS and not settings.TRUSTED_PROXIES:
                 # No proxy may report the scheme. Users come by PUBLIC_URL, so by https; redirecting
                 # them there would never end.

@@ -1,4 +1,4 @@
-"""Provisioning of users that sign in by SSO or a trusted proxy."""
+"""Provisioning of users that sign in by SSO."""
 
 import logging
 from typing import Any
@@ -49,9 +49,9 @@ def refuse_taken(sociallogin: Any) -> None:
 
 
 def provision_user(user: User, by: str) -> None:
-    """Record a login made by SSO or a proxy, and add it to the team of the settings, if any.
+    """Record a login made by SSO, and add it to the team of the settings, if any.
 
-    by  the provider's name, or "proxy"
+    by  the provider's name
     """
     name = settings.NEW_LOGINS_TEAM
     team = Team.objects.filter(name=name).first() if name else None

@@ -13,7 +13,6 @@ from django.shortcuts import redirect
 from selection.models import Membership
 
 from . import receivers, roles_of, sessions  # noqa: F401  (connects the first, where there are requests)
-from .proxy_login import MARK
 
 OWNERS, EVERYBODY = "owners", "everybody"
 FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
@@ -56,9 +55,9 @@ def has_factor(user: User) -> bool:
 
 
 def _is_vouched_for(request: HttpRequest) -> bool:
-    """Recognise a sign-in by SSO or a proxy: further factors are asked for there."""
+    """Recognise a sign-in by SSO: further factors are asked for there."""
     records = get_authentication_records(request, request.user)
-    return MARK in request.session or any(record["method"] == "socialaccount" for record in records)
+    return any(record["method"] == "socialaccount" for record in records)
 
 
 def remove_factors(user: User) -> int:

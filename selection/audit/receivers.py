@@ -126,8 +126,6 @@ for through in (User.groups.through, User.user_permissions.through, Group.permis
 @receiver(user_logged_in)
 def on_login(sender: Any, request: Any, user: User, **signal: Any) -> None:
     methods = [_login_method(record) for record in get_authentication_records(request, user)]
-    if getattr(request, "by_proxy", False):
-        methods = ["proxy"]
     record_entry("signed in", user, who=user.get_username(), after={"by": ", ".join(methods)})
 
 

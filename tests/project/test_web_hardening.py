@@ -103,7 +103,6 @@ def test_a_password_like_the_name_is_refused():
         ("ALLOWED_HOSTS", ["crowd.example.org", "*"], "crowdselect.E006"),
         ("TRUSTED_PROXIES", ["proxy.example.org"], "crowdselect.E007"),
         ("TRUSTED_PROXIES", ["0.0.0.0/0"], "crowdselect.E007"),
-        ("USER_HEADER", "X-Remote-User", "crowdselect.E008"),
     ],
 )
 def test_server_refuses_to_start_with_a_weak_setting(settings, name, value, number):

@@ -191,12 +191,3 @@ def test_only_a_trusted_proxy_declares_https(folder):
         assert plain.headers["Location"].startswith("https://")
     with serving(folder, PUBLIC_URL="http://localhost") as (port, _):
         assert "Strict-Transport-Security" not in asked(port, X_Forwarded_Proto="https").headers
-
-
-def test_a_header_that_signs_people_in_is_refused_from_all_but_the_proxy(folder):
-    own = {"USER_HEADER": "X-Remote-User", "TRUSTED_PROXIES": "10.0.0.1, 10.0.0.2"}
-    with serving(folder, **own) as (port, _):
-        assert asked(port).status == 404
-        assert asked(port, X_Remote_User="ada").status == 403
-        said = asked(port, X_Remote_User="ada", X_Forwarded_For="10.0.0.1")
-        assert said.status == 403

@@ -1,6 +1,5 @@
 """Exports of runs by the API."""
 
-
 import pytest
 from django.test import Client
 
