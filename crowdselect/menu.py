@@ -68,33 +68,34 @@ UNFOLD = {
             _group(
                 "Crowd",
                 _list("Pools", "groups", "pool"),
-                _list("Workers", "person", "worker"),
-                _list("Model servers", "dns", "modelserver"),
             ),
             _group(
                 "Gold questions",
                 _list("Question sets", "quiz", "questionset"),
-                _list("Questions", "help", "question"),
                 _list("Practice questions", "school", "practice"),
             ),
             _group(
-                "Records",
-                _list("Answers", "fact_check", "answer"),
-                _list("Audit log", "history", "auditentry"),
-            ),
-            _group(
                 "Access",
-                _list("API tokens", "key", "apitoken"),
                 _list("Connections", "cable", "connection"),
-                _list("Webhooks", "webhook", "webhook"),
                 _list("Teams", "diversity_3", "team"),
                 _list("Users", "badge", "user", "auth"),
+                _list("Audit log", "history", "auditentry"),
                 _list("System", "monitor_heart", "heartbeat"),
                 _link("Your account", "manage_accounts", "mfa_index"),
                 _link("Documentation", "menu_book", "docs", "README"),
                 _link("Terms", "help", "terms"),
-                _link("API reference", "code", "api-1:openapi-view"),
             ),
+            _group(
+                "For programmers",
+                _list("Workers", "person", "worker"),
+                _list("Single questions", "help", "question"),
+                _list("Answers", "fact_check", "answer"),
+                _list("Model servers", "dns", "modelserver"),
+                _list("API tokens", "key", "apitoken"),
+                _list("Webhooks", "webhook", "webhook"),
+                _link("API reference", "code", "api-1:openapi-view"),
+            )
+            | {"collapsible": True},
         ]
     },
 }

@@ -13,6 +13,7 @@ from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run, Watch
 from selection.watches import overview
 
 SHOWN = 6
+SAMPLE = "Sample"  # the names of the sample run's pool and question sets begin so
 # Active runs that are looked at; the list of runs has them all.
 MOST_RUNS = 50
 # The status of a run by its most urgent alert; all other alerts ask for a look.
@@ -29,7 +30,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     runs = runs.annotate(size=size, with_models=with_models())
     active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     ended = runs.filter(status=Run.Status.ENDED).order_by("-ended")
-    review, finished = ended.filter(concluded=None), ended.exclude(concluded=None)
+    review, archived = ended.filter(archived=None), ended.exclude(archived=None)
     entries = [_active_entry(run) for run in active[:MOST_RUNS]]
     # A person stopped a paused run.
     urgent = [entry for entry in entries if entry.needs or entry.run.status == Run.Status.PAUSED]
@@ -43,7 +44,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
         "running": calm[:SHOWN],
         "more_running": max(0, active.count() - len(urgent) - SHOWN),
         "drafts": _entries(runs.filter(status=Run.Status.DRAFT), "Draft"),
-        "finished": _entries(finished, "Finished"),
+        "archived": _entries(archived, "Archived"),
         "steps": _first_steps(request),
         "sample": runs.filter(name=SAMPLE_RUN).first(),
     }
@@ -76,8 +77,10 @@ def _active_entry(run: Run) -> Facts:
 def _first_steps(request: HttpRequest) -> dict[str, bool]:
     """Tell by name which of the first steps are done. The sample run is not the user's."""
     started = scoped(Run, request).exclude(status=Run.Status.DRAFT)
+    pools = scoped(Pool, request).filter(workers__isnull=False)
+    sets = scoped(QuestionSet, request).filter(questions__isnull=False)
     return {
-        "pool": scoped(Pool, request).filter(workers__isnull=False).exists(),
-        "questions": scoped(QuestionSet, request).filter(questions__isnull=False).exists(),
+        "pool": pools.exclude(name__startswith=SAMPLE).exists(),
+        "questions": sets.exclude(name__startswith=SAMPLE).exists(),
         "run": started.exclude(name=SAMPLE_RUN).exists(),
     }

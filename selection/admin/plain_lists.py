@@ -1,4 +1,4 @@
-"""Lists of the admin with plain titles, and with times in the browser's zone."""
+"""Pages of the admin without *Save and add another*; lists with plain titles and local times."""
 
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +22,12 @@ class PlainListMixin:
     ) -> HttpResponse:
         title = {"title": capfirst(self.model._meta.verbose_name_plural)}
         return super().changelist_view(request, title | (extra_context or {}))  # type: ignore[misc]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["show_save_and_add_another"] = False
+        return super().render_change_form(request, context, *args, **kwargs)  # type: ignore[misc]
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns = super().get_list_display(request)  # type: ignore[misc]

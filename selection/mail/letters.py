@@ -59,8 +59,9 @@ def _worker_letter(mail: Mail, candidate: Candidate) -> EmailMessage:
         raise Unneeded("the worker has unsubscribed")
     if mail.kind == Mail.Kind.REMINDER and has_started(candidate):
         raise Unneeded("the worker has started meanwhile")
-    language = texts.language_of(worker)
-    text = texts.text_of(texts.read_settings(run), mail.kind, language)
+    chosen = texts.read_settings(run)
+    language = texts.language_of(worker, chosen.language)
+    text = texts.text_of(chosen, mail.kind, language)
     unsubscribe = opt_outs.unsubscribe_url(worker.pk)
     fields = {
         texts.LINK: links.worker_url(candidate.pk, candidate.link_version),

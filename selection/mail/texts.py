@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from selection import viewer_locale
 from selection.errors import Refused
 from selection.history import events
 from selection.models import Mail, MailSettings, Run, Worker
@@ -85,14 +86,22 @@ def text_of(chosen: MailSettings, kind: str, language: str) -> Text:
     return Text(own.get("subject") or default.subject, own.get("body") or default.body)
 
 
-def language_of(worker: Worker) -> str:
-    """Find the language that an attribute of the worker names, in any language; else English."""
+def language_of(worker: Worker, otherwise: str) -> str:
+    """Find the language that an attribute of the worker names, in any language."""
     for name, value in worker.attributes.items():
         if _plain(name) in ATTRIBUTES and isinstance(value, str):
             first = re.split(r"[,;/(|_-]", value, maxsplit=1)[0]
             if code := _language_names().get(_plain(first)):
                 return code
-    return DEFAULT_LANGUAGE
+    return otherwise or DEFAULT_LANGUAGE
+
+
+def suggest_language(run: Run) -> str:
+    """Choose the language of workers without one: the run's, else that of who looks."""
+    own = MailSettings.objects.filter(run=run).exclude(language="").first()
+    viewer = viewer_locale.locale_name().partition("_")[0]
+    known = viewer if viewer in dict(settings.LANGUAGES) else DEFAULT_LANGUAGE
+    return own.language if own else known
 
 
 def _plain(name: str) -> str:
@@ -111,34 +120,44 @@ def _language_names() -> dict[str, str]:
 
 
 @transaction.atomic
-def change_settings(run: Run, remind_hours: int | None, texts: Texts, who: str = "") -> None:
+def change_settings(
+    run: Run, remind_hours: int | None, texts: Texts, who: str = "", language: str = ""
+) -> None:
     """Change the messages of a run; they hold for all that is sent from now on.
 
     remind_hours  None: as it is
+    language      of workers without one; empty: as it is
     texts         those to change; an empty subject or body is the default one
 
     Raises Refused for an unknown language or kind, and for a body without the link.
     """
     locked = Run.objects.lock(run.pk)
     chosen = read_settings(locked)
-    before = (chosen.remind_hours, chosen.texts)
+    before = (chosen.remind_hours, chosen.texts, chosen.language)
+    if language:
+        chosen.language = _validate_language(language)
     chosen.texts = {language: dict(kinds) for language, kinds in chosen.texts.items()}
-    for language, kinds in texts.items():
+    for code, kinds in texts.items():
         for kind, text in kinds.items():
-            chosen.texts.setdefault(language, {})[kind] = _validate_text(language, kind, text)
+            chosen.texts.setdefault(code, {})[kind] = _validate_text(code, kind, text)
     chosen.remind_hours = chosen.remind_hours if remind_hours is None else remind_hours
     if not 0 <= chosen.remind_hours <= MOST_REMIND_HOURS:
         raise Refused(f"A reminder comes after 0 to {MOST_REMIND_HOURS:,} hours.")
-    if (chosen.remind_hours, chosen.texts) != before:
+    if (chosen.remind_hours, chosen.texts, chosen.language) != before:
         chosen.save()
         events.write_event(locked, "mail", "The e-mails to workers were changed.", who)
 
 
-def _validate_text(language: str, kind: str, text: Text) -> dict[str, str]:
-    """Check the text and store it: without the parts that are the default."""
+def _validate_language(language: str) -> str:
     if language not in dict(settings.LANGUAGES):
         languages = ", ".join(dict(settings.LANGUAGES))
         raise Refused(f"There is no language “{language}”; there are {languages}.")
+    return language
+
+
+def _validate_text(language: str, kind: str, text: Text) -> dict[str, str]:
+    """Check the text and store it: without the parts that are the default."""
+    _validate_language(language)
     if kind not in KINDS:
         raise Refused(f"There is no message “{kind}”; there are {', '.join(KINDS)}.")
     subject, body = text.subject.strip(), text.body.replace("\r\n", "\n").strip()

@@ -49,11 +49,13 @@ class MailSettings(models.Model):
 
     remind_hours  hours from the invitation to the reminder; 0: no reminder
     texts         by language and kind the subject and the body; missing ones are the default
+    language      of workers whose attributes name none; empty: English
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="mail_settings")
     remind_hours = models.PositiveIntegerField(default=REMIND_AFTER_HOURS)
     texts = models.JSONField(default=dict)
+    language = models.CharField(max_length=10, blank=True, default="")
 
     def __str__(self) -> str:
         return f"messages of {self.run}"

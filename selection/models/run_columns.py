@@ -35,7 +35,7 @@ class RunColumns(NamedInTeam):
     proof      the least ε proved so far, and the arms of the selection it was proved for
     page       texts on the worker's page besides the questions (runs.worker_texts)
     rationed   True if it asked questions of a limited set: then not the seed alone orders them
-    concluded  time of the requester's review of the end
+    archived  time of the requester's review of the end
     link_version   number of replacements of its join link: the earlier ones open nothing
     regraded   time of a correction of a gold answer after its end
     only       keys of the only workers it is for; empty: all of the pool
@@ -242,7 +242,7 @@ class RunColumns(NamedInTeam):
     ended = models.DateTimeField(null=True, editable=False)
     absence_since = models.DateTimeField(null=True, editable=False)
     joined = models.PositiveIntegerField(default=0, editable=False)
-    concluded = models.DateTimeField(null=True, editable=False)
+    archived = models.DateTimeField(null=True, editable=False)
     regraded = models.DateTimeField(null=True, editable=False)
     proof = models.JSONField(default=dict, editable=False)
     link_version = models.PositiveSmallIntegerField(default=0, editable=False)

@@ -245,7 +245,7 @@ class Run(RunColumns):
         if self.status == Run.Status.RUNNING and self.enrolling:
             return "enrolling"
         if self.status == Run.Status.ENDED:
-            return "concluded" if self.concluded else "ready for review"
+            return "archived" if self.archived else "ready for review"
         return self.status
 
     @property

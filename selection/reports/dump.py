@@ -33,7 +33,7 @@ from .selection import selection_of_run
 RUN = (
     *(setting.name for setting in RUN_SETTINGS if setting.dumped is Dumped.ALWAYS),
     *("status", "ending", "quotas", "belief", "steps", "joined"),
-    *("created", "started", "paused", "ended", "concluded", "regraded"),
+    *("created", "started", "paused", "ended", "archived", "regraded"),
 )
 CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),

@@ -1,4 +1,4 @@
-"""The life of a run: start, pause, resume, stop, reopen, conclude.
+"""The life of a run: start, pause, resume, stop, reopen, archive.
 
 Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason.
 """
@@ -173,7 +173,7 @@ def reopen_run(run: Run, who: str = "", why: str = "") -> None:
 
 def _go_on(run: Run, sentence: str, who: str, why: str = "") -> None:
     extend_deadlines(run, run.ended or db_clock.database_now())
-    run.ending, run.ended, run.concluded = "", None, None
+    run.ending, run.ended, run.archived = "", None, None
     run.save()
     events.write_event(run, "reopen", sentence, who, why)
     wakeups.request_step(run.pk)
@@ -195,25 +195,25 @@ def _reopening_refusal(run: Run) -> str:
 
 
 @transaction.atomic
-def conclude_run(run: Run, who: str = "", why: str = "") -> None:
-    """Mark an ended run as concluded: there is nothing left to decide about it."""
+def archive_run(run: Run, who: str = "", why: str = "") -> None:
+    """Mark an ended run as archived: there is nothing left to decide about it."""
     run = _change_status(run, Status.ENDED, {Status.ENDED})
-    if run.concluded:
-        raise Conflict(f"The run “{run}” is concluded already.")
-    run.concluded = db_clock.database_now()
-    run.save(update_fields=["concluded"])
-    events.write_event(run, "conclude", "Archived.", who, why)
+    if run.archived:
+        raise Conflict(f"The run “{run}” is archived already.")
+    run.archived = db_clock.database_now()
+    run.save(update_fields=["archived"])
+    events.write_event(run, "archive", "Archived.", who, why)
 
 
 @transaction.atomic
-def take_up(run: Run, who: str = "", why: str = "") -> None:
-    """Undo ``conclude_run``."""
+def unarchive_run(run: Run, who: str = "", why: str = "") -> None:
+    """Undo ``archive_run``."""
     run = _change_status(run, Status.ENDED, {Status.ENDED})
-    if not run.concluded:
-        raise Conflict(f"The run “{run}” is not concluded.")
-    run.concluded = None
-    run.save(update_fields=["concluded"])
-    events.write_event(run, "take up", "Taken up again, for review.", who, why)
+    if not run.archived:
+        raise Conflict(f"The run “{run}” is not archived.")
+    run.archived = None
+    run.save(update_fields=["archived"])
+    events.write_event(run, "unarchive", "Taken up again, for review.", who, why)
 
 
 def _change_status(run: Run, to: Run.Status, allowed: set[Run.Status]) -> Run:
@@ -235,6 +235,6 @@ MOVES = {
     "resume": resume_run,
     "stop": stop_run,
     "reopen": reopen_run,
-    "conclude": conclude_run,
-    "take-up": take_up,
+    "archive": archive_run,
+    "unarchive": unarchive_run,
 }

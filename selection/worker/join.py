@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.errors import Conflict, Refused
-from selection.models import Run
+from selection.models import Platform, Run
 from selection.runs import worker_texts
 from selection.runs.roster import enrolment, join_platforms
 from selection.runs.roster.join_platforms import Visit
@@ -27,6 +27,7 @@ from .views import render_lost
 # Amazon Mechanical Turk opens a link as a preview before the worker accepts the task.
 PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
 NO_ID = gettext_lazy("A worker's id has 1 to 200 characters, all of which can be seen.")
+PROLIFIC_ID = gettext_lazy("An id of Prolific has 24 characters: digits, and the letters a to f.")
 UNKNOWN = gettext_lazy(
     "The link does not contain a readable worker id. Go back to the page with the link and open "
     "it there again; nothing was stored."
@@ -94,7 +95,8 @@ def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
     except Conflict:
         return render_closed(request, run)
     except Refused:
-        return _render_join(request, 422, key=key, problem=NO_ID)
+        problem = PROLIFIC_ID if run.platform == Platform.PROLIFIC else NO_ID
+        return _render_join(request, 422, key=key, problem=problem)
     if not new:
         return _render_join(request, 409, key=key, problem=TAKEN)
     join_platforms.find_source(run, request.GET).note(candidate)

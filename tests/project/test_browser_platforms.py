@@ -175,8 +175,9 @@ def test_prolific_link_leads_to_the_list_of_participants(
     desktop: Page, browser: Browser, live_server, settings, run: Run
 ):
     settings.PUBLIC_URL = live_server.url
+    ids = {worker: worker.encode().hex().ljust(24, "0") for worker in SKILL}
     for worker, said in SKILL.items():
-        given = {"PROLIFIC_PID": worker, "STUDY_ID": "s1", "SESSION_ID": f"x{worker}"}
+        given = {"PROLIFIC_PID": ids[worker], "STUDY_ID": "s1", "SESSION_ID": f"x{worker}"}
         entry = f"{links.join_address(run)}?{urlencode(given)}"
         page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
         page.goto(entry)
@@ -191,4 +192,4 @@ def test_prolific_link_leads_to_the_list_of_participants(
         page.context.close()
     finish(run)
     (chosen,) = taken_out(desktop, run, "prolific-allow")
-    assert chosen in {"A1GOOD", "A2FAIR"}
+    assert chosen in {ids["A1GOOD"], ids["A2FAIR"]}

@@ -83,7 +83,7 @@ ODD = [
 ]  # fmt: skip
 FIELDS = [
     "name", "budget", "slots", "slots_per_worker", "minutes", "hours_to_come", "epsilon",
-    "enrol_until", "enrol_most", "enrolling", "concluded", "why", "preview",
+    "enrol_until", "enrol_most", "enrolling", "archived", "why", "preview",
 ]  # fmt: skip
 
 

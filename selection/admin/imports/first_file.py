@@ -11,9 +11,11 @@ from django.shortcuts import redirect
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from selection.accounts import scoped
 from selection.admin.forms import UploadForm
 from selection.errors import Refused
 from selection.imports import uploads
+from selection.models import Pool, QuestionSet
 
 from .importers import Importer
 
@@ -50,11 +52,20 @@ class FirstFileMixin:
             form.base_fields["file"].help_text = _describe_columns(self.importer)
         return form
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Tell what is there for the next step, which the page offers as a button."""
+        sets, pools = scoped(QuestionSet, request), scoped(Pool, request)
+        context["has_gold"] = sets.filter(questions__isnull=False).exists()
+        context["has_workers"] = pools.filter(workers__isnull=False).exists()
+        return super().render_change_form(request, context, *args, **kwargs)  # type: ignore[misc]
+
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Redirect to the file's preview or the import: an empty object is of no use."""
-        if {"_continue", "_addanother", "_popup"} & set(request.POST):
+        if {"_continue", "_popup"} & set(request.POST):
             response: HttpResponse = super().response_add(  # type: ignore[misc]
                 request, obj, post_url_continue
             )

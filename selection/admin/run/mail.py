@@ -40,10 +40,15 @@ class MailForm(forms.Form):
         ),
     )
 
+    language = styled.ChoiceField(
+        label="Language of workers whose attributes name none", choices=settings.LANGUAGES
+    )
+
     def __init__(self, run: Run, *args: Any) -> None:
         chosen = texts.read_settings(run)
         super().__init__(*args)
-        self.initial = {"remind_hours": chosen.remind_hours}
+        language = texts.suggest_language(run)
+        self.initial = {"remind_hours": chosen.remind_hours, "language": language}
         for language, kind in FIELDS:
             text = texts.text_of(chosen, kind, language)
             label = Mail.Kind(kind).label.capitalize()
@@ -109,8 +114,8 @@ class MailPage(FormPage):
         return super().post(request, *args, **kwargs)
 
     def apply_form(self, form: MailForm) -> HttpResponse:
-        hours = form.cleaned_data["remind_hours"]
-        texts.change_settings(self.object, hours, form.texts(), self.username)
+        hours, language = form.cleaned_data["remind_hours"], form.cleaned_data["language"]
+        texts.change_settings(self.object, hours, form.texts(), self.username, language)
         messages.success(self.request, "The messages are saved.")
         return redirect(self.request.path)
 
@@ -142,10 +147,13 @@ class SendPage(Page):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
         facts = {"plan": invitations.plan_invitations(run), "refusal": _refusal(run)}
+        facts |= {"languages": settings.LANGUAGES, "language": texts.suggest_language(run)}
         return super().get_context_data(run=run, back=mail_url(run), **facts)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        language = request.POST.get("language", "")
         try:
+            texts.change_settings(self.object, None, {}, self.username, language)
             plan = invitations.send_invitations(self.object, self.username)
         except Refused as refusal:
             messages.error(request, str(refusal))

@@ -55,8 +55,8 @@ DONE_MESSAGES = {
     "resume": "The run continues.",
     "stop": "The run has ended.",
     "reopen": "The run continues: questions are being assigned again.",
-    "conclude": "The run is archived.",
-    "take-up": "The run is ready for review again.",
+    "archive": "The run is archived.",
+    "unarchive": "The run is ready for review again.",
 }
 
 
@@ -89,6 +89,8 @@ class RunPage(Page):
             "needs": run.selector_class.needs,  # a template would call the class
             "extras": algorithm_choices.describe_options(run),
             "price": money.format_price(run),
+            # Files with decimal commas fit Excel; a CSV file may open in one column there.
+            "excel_first": viewer_locale.decimal_mark() == ",",
             **model_facts(run),
             **connection_facts(run),
         }

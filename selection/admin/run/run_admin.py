@@ -41,6 +41,22 @@ class SkillInline(TabularInline):
     verbose_name_plural = "More question sets on the same budget"
 
 
+class StateFilter(admin.SimpleListFilter):
+    """The states of a run as the list names them: an ended run waits for review, or is archived."""
+
+    title, parameter_name = "state", "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        kept = [(value, label.capitalize()) for value, label in Run.Status.choices]
+        return [*kept[:-1], ("review", "Ready for review"), ("archived", "Archived")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        chosen = self.value()
+        if chosen in ("review", "archived"):
+            return queryset.filter(status=Run.Status.ENDED, archived__isnull=chosen == "review")
+        return queryset.filter(status=chosen) if chosen else queryset
+
+
 class RunList(ChangeList):
     def url_for_result(self, result: Run) -> str:
         return object_url(result)
@@ -53,7 +69,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     actions = None
     change_form_outer_before_template = "selection/run_form_before.html"
     list_display = ["name", "state", "counts", "remaining", "pool", "k", "algorithm", "created"]
-    list_filter = ["status", "pool", "algorithm"]
+    list_filter = [StateFilter, "pool", "algorithm"]
     list_select_related = ["pool", "outlook"]
     search_fields = ["name"]
     ordering = ["-id"]
@@ -202,7 +218,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         return self._redirect_to_page(request, obj) or super().response_change(request, obj)
 
     def _redirect_to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
-        if {"_continue", "_addanother", "_popup"} & set(request.POST):
+        if {"_continue", "_popup"} & set(request.POST):
             return None
         messages.success(request, "The run is saved. No questions are sent before the start.")
         return redirect(object_url(run))

@@ -75,7 +75,7 @@ def write_status(
     if run.enrolling:
         if roster_opening.too_few(run):
             return StatusLine("wait", "Waiting for workers to join")
-        joined = count_noun(len({line.worker for line in lines}), "worker")
+        joined = count_noun(run.joined, "worker")
         return StatusLine("good", f"{joined} joined: close the roster when all are here")
     if any(alert.kind == "waits" for alert in alerts):
         workers = len({line.worker for line in lines if line.out})

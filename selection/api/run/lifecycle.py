@@ -90,7 +90,7 @@ def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str,
     run = find_object(request, Run, run_id)
     settings = payload.dict(exclude_unset=True)
     moves: dict[str, bool] = {
-        name: settings.pop(name) for name in ("enrolling", "concluded") if name in settings
+        name: settings.pop(name) for name in ("enrolling", "archived") if name in settings
     }
     why, preview = settings.pop("why", ""), settings.pop("preview", False)
     with transaction.atomic():
@@ -104,14 +104,14 @@ def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str,
 
 
 def _apply_moves(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str]:
-    """Open or close the roster, conclude or reopen the run, unless that is its state already."""
+    """Open or close the roster, archive or reopen the run, unless that is its state already."""
     run.refresh_from_db()
     effects = {}
     if "enrolling" in moves and moves["enrolling"] != run.enrolling:
         opens = moves["enrolling"]
         effects["enrolling"] = (previews.open_roster if opens else previews.close_roster)(run)
         (roster_opening.open_roster if opens else roster_opening.close_roster)(run, by, why)
-    if "concluded" in moves and moves["concluded"] != bool(run.concluded):
-        (lifecycle.conclude_run if moves["concluded"] else lifecycle.take_up)(run, by, why)
-        effects["concluded"] = "The guarantee stays as it is."
+    if "archived" in moves and moves["archived"] != bool(run.archived):
+        (lifecycle.archive_run if moves["archived"] else lifecycle.unarchive_run)(run, by, why)
+        effects["archived"] = "The guarantee stays as it is."
     return effects

@@ -33,6 +33,9 @@ class MailIn(Part):
         description="Hours from the invitation to the only reminder. 0: no reminder; null: no "
         "change.",
     )
+    language: str = Field(
+        "", description="Of workers whose attributes name none (en, de, ar). Empty: no change."
+    )
     texts: dict[str, dict[str, TextPart]] = Field(
         {},
         description="By language (en, de, ar) and kind (invitation, reminder); other texts stay.",
@@ -48,6 +51,7 @@ class FailureOut(Schema):
 
 class MailOut(Schema):
     remind_hours: int = Field(examples=[48])
+    language: str = Field(examples=["en"])
     texts: dict[str, dict[str, TextPart]]
     counts: dict[str, dict[str, int]] = Field(
         description="Number of messages by kind and state: waiting, sending, sent, refused (the "
@@ -92,7 +96,12 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         if mail.candidate
     ]
     counts = {"counts": invitations.count_states(run), "failures": failures}
-    return {"remind_hours": chosen.remind_hours, "texts": by_kind, **counts}
+    return {
+        "remind_hours": chosen.remind_hours,
+        "language": chosen.language or texts.DEFAULT_LANGUAGE,
+        "texts": by_kind,
+        **counts,
+    }
 
 
 @api.put("/runs/{run_id}/mail", response=MailOut, summary="Change e-mail texts")
@@ -103,7 +112,8 @@ def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, 
         language: {kind: Text(part.subject, part.body) for kind, part in kinds.items()}
         for language, kinds in payload.texts.items()
     }
-    texts.change_settings(run, payload.remind_hours, replacements, requester_name(request))
+    who, hours = requester_name(request), payload.remind_hours
+    texts.change_settings(run, hours, replacements, who, payload.language)
     return show_mail(request, run_id)
 
 

@@ -108,7 +108,7 @@ class RunHead(Schema):
     status: str = Field(description="draft, running, paused or ended.")
     state: str = Field(
         description="State by the next action: draft, enrolling, running, paused, ready for review "
-        "or concluded."
+        "or archived."
     )
     ending: str = Field(
         description="Reason of the end: promise, budget, questions, stopped, roster or regraded."
@@ -172,7 +172,7 @@ class ChangeIn(_SettingsIn):
     """The settings to change; omitted ones stay."""
 
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
-    concluded: Yes | None = Field(None, description="Conclude an ended run, or reopen its review.")
+    archived: Yes | None = Field(None, description="Archive an ended run, or reopen its review.")
     why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
     preview: Yes = Field(False, description="Only return the effects.")
 

@@ -136,10 +136,10 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
 def test_a_run_is_archived_and_taken_up_again(requester):
     run = make_run()
     press(requester, run, "stop")
-    assert "archived" in press(requester, run, "conclude")
-    assert run.state == "concluded"
+    assert "archived" in press(requester, run, "archive")
+    assert run.state == "archived"
     assert "Unarchive" in text_of(requester.get(admin_url("run_page", run.pk)))
-    press(requester, run, "take-up")
+    press(requester, run, "unarchive")
     assert run.state == "ready for review"
     assert [event.who for event in run.events.exclude(kind="start")] == ["requester"] * 3
 

@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from selection.models import SAMPLE_RUN, Run
+from crowdselect.menu import UNFOLD
+from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -56,6 +57,48 @@ def test_the_sample_run_is_offered_and_is_no_step_of_the_user(requester):
     assert admin_url("run_page", run.pk) in page.content.decode()
 
 
+def test_the_sample_s_pool_and_questions_are_no_steps_of_the_user(requester):
+    Pool.objects.filter(pk=make_pool(3).pk).update(name="Sample pool")
+    QuestionSet.objects.filter(pk=make_questions(3).pk).update(name="Sample sums")
+    page = requester.get(OVERVIEW)
+    assert " done " not in text_of(page)
+    assert f'href="{admin_url("pool_add")}"' in page.content.decode()
+
+
+def test_after_each_import_the_next_step_is_a_button(requester):
+    pool = make_pool(3)
+    page = admin_url("pool_change", pool.pk)
+    assert f'href="{admin_url("questionset_add")}"' in requester.get(page).content.decode()
+    questions = make_questions(3)
+    begin = admin_url("run_begin")
+    assert f'href="{begin}?pool={pool.pk}"' in requester.get(page).content.decode()
+    page = requester.get(admin_url("questionset_change", questions.pk)).content.decode()
+    assert f'href="{begin}?question_set={questions.pk}"' in page
+    assert "_addanother" not in page
+
+
+def test_runs_are_listed_by_the_states_that_their_pages_name(requester):
+    over, put_away = make_run(name="over"), make_run(name="put away")
+    for run in (over, put_away):
+        lifecycle.stop_run(run)
+    lifecycle.archive_run(put_away)
+    for state, names in {"review": {"over"}, "archived": {"put away"}, "draft": set()}.items():
+        rows = (
+            requester.get(admin_url("run_changelist"), {"state": state}).context["cl"].result_list
+        )
+        assert {run.name for run in rows} == names
+    put_away.refresh_from_db()
+    assert put_away.state == "archived"
+
+
+def test_what_only_programmers_need_is_in_one_folder_of_the_menu():
+    *others, last = UNFOLD["SIDEBAR"]["navigation"]
+    assert last["collapsible"]
+    titles = {item["title"] for item in last["items"]}
+    assert titles >= {"Workers", "Answers", "API tokens", "Webhooks", "API reference"}
+    assert not titles & {item["title"] for group in others for item in group["items"]}
+
+
 def test_home_shows_running_runs_with_their_counts(requester):
     run = make_run()
     text = text_of(requester.get(OVERVIEW))
@@ -76,8 +119,8 @@ def test_runs_that_need_attention_come_first_with_a_status_in_one_word(requester
     assert entries(requester, "running") == {fine.name: "Running"}
     text = text_of(requester.get(OVERVIEW))
     assert text.index("Needs attention") < text.index(stuck.name) < text.index(fine.name)
-    lifecycle.conclude_run(over)
-    assert entries(requester, "finished") == {over.name: "Finished"}
+    lifecycle.archive_run(over)
+    assert entries(requester, "archived") == {over.name: "Archived"}
 
 
 def test_long_lists_say_how_many_runs_they_leave_out(requester):

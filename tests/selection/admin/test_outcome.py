@@ -103,3 +103,15 @@ def test_a_running_run_has_no_outcome(requester):
     markup, text = page_of(requester, play(make_run(), crowd(1, 2), most=3))
     assert "cs-chosen" not in markup
     assert "Testing everyone" not in text
+
+
+@pytest.mark.parametrize(("language", "first"), [("de", "xlsx"), ("en-GB", "csv"), ("fr", "xlsx")])
+def test_excel_comes_first_where_decimals_have_commas(requester, language, first):
+    run = make_run()
+    lifecycle.stop_run(run)
+    page = requester.get(
+        admin_url("run_page", run.pk), headers={"accept-language": language}
+    ).content.decode()
+    main = re.search(r'cs-button primary" href="[^"]*/export/(\w+)/', page)
+    assert main is not None
+    assert main[1] == first

@@ -77,7 +77,7 @@ def test_a_way_of_grading_that_there_is_not_is_refused(api, run):
 
 def test_change_is_all_or_nothing(api, run):
     lifecycle.pause_run(run)
-    reply = send(api, "patch", f"runs/{run.pk}", {"budget": 80, "concluded": True})
+    reply = send(api, "patch", f"runs/{run.pk}", {"budget": 80, "archived": True})
     assert reply.status_code == 409
     assert "only a run that is ended" in reply.json()["error"]
     assert Run.objects.get().budget == 100
@@ -149,13 +149,13 @@ def test_a_verdict_by_hand_is_in_the_selection(api):
     )
 
 
-def test_a_run_is_concluded_and_its_moves_are_in_the_history(api, run):
+def test_a_run_is_archived_and_its_moves_are_in_the_history(api, run):
     send(api, "post", f"runs/{run.pk}/moves/stop", {})
-    assert send(api, "patch", f"runs/{run.pk}", {"concluded": True}).json()["run"]["state"] == (
-        "concluded"
+    assert send(api, "patch", f"runs/{run.pk}", {"archived": True}).json()["run"]["state"] == (
+        "archived"
     )
     history = api.get(f"/api/runs/{run.pk}/history").json()
-    assert [event["kind"] for event in history["events"]] == ["conclude", "stop", "start"]
+    assert [event["kind"] for event in history["events"]] == ["archive", "stop", "start"]
 
 
 def test_budget_lost_to_a_retired_question_is_named_and_restored(api, run):

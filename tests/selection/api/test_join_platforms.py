@@ -23,7 +23,7 @@ SURVEY = "https://survey.example.org/complete"
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc=C1"
 # By name: the settings, the parameters of a visit, the stored task, the address back.
 PLATFORMS: dict[str, tuple[dict[str, str], dict[str, str], str, str]] = {
-    "prolific": ({}, {"PROLIFIC_PID": "60 a", "SESSION_ID": "x-7"}, "x-7", PROLIFIC),
+    "prolific": ({}, {"PROLIFIC_PID": "60a1" * 6, "SESSION_ID": "x-7"}, "x-7", PROLIFIC),
     "connect": (
         {"completion_url": PROJECT},
         {"participantId": "60 a", "assignmentId": "a7", "projectId": "FF4E"},
@@ -98,11 +98,12 @@ def answer_all(own: str, run: Run) -> str:
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_platforms_worker_joins_answers_goes_back_and_is_exported(manager, platform, completion):
     settings, visit, task, back = PLATFORMS[platform]
+    key = next(iter(visit.values()))
     if completion == "code":
         settings, back = settings | {"completion_url": ""}, ""
     run = begin(manager, platform, completion=completion, **settings)
     own = Client().get(f"{join_link(run)}?{urlencode(visit)}").url
-    candidate = run.candidates.get(worker__key="60 a")
+    candidate = run.candidates.get(worker__key=key)
     assert (candidate.platform, candidate.task) == (platform, task)
     assert own == f"/work/{links.worker_token(candidate.pk)}/"
     end = answer_all(own, run)
@@ -112,8 +113,8 @@ def test_a_platforms_worker_joins_answers_goes_back_and_is_exported(manager, pla
     exported = manager.get(f"runs/{run.pk}/export", format="payment", pay="0.1")
     text = b"".join(exported.streaming_content).decode("utf-8-sig")
     rows = {row["worker"]: row for row in csv.DictReader(io.StringIO(text))}
-    assert (rows["60 a"]["platform"], rows["60 a"]["task"]) == (platform, task)
-    assert rows["60 a"]["answered"] == "3"
+    assert (rows[key]["platform"], rows[key]["task"]) == (platform, task)
+    assert rows[key]["answered"] == "3"
 
 
 def test_chosen_parameter_alone_holds_the_worker_id(manager):
@@ -139,7 +140,7 @@ def test_completion_address_is_shown_only_to_workers_who_are_done(manager):
 
 def test_no_link_leads_back_if_workers_hand_in_a_code(manager):
     run = begin(manager, "prolific", completion="code")
-    own = Client().get(join_link(run), {"PROLIFIC_PID": "60a1"}).url
+    own = Client().get(join_link(run), {"PROLIFIC_PID": "60a1" * 6}).url
     shown = Client().post(own, {"start": "yes"}, follow=True).content.decode()
     assert "app.prolific.com" not in shown
     assert "Your first question is on its way" in shown

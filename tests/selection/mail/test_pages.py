@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from selection.mail import invitations
-from selection.models import Mail, MailSettings
+from selection.models import Mail, MailSettings, Worker
 from tests.worlds import make_run
 
 from .conftest import address, make_reachable_run, send_all
@@ -81,7 +81,7 @@ def test_an_unknown_button_sends_nothing_again(requester, mailbox):
 def form_of(run, **changes: object) -> dict[str, object]:
     kinds = [(code, kind) for code in ("en", "de", "ar") for kind in ("invitation", "reminder")]
     fields = {f"{code}_{kind}_{part}": "" for code, kind in kinds for part in ("subject", "body")}
-    return {"remind_hours": 48} | fields | changes
+    return {"remind_hours": 48, "language": "en"} | fields | changes
 
 
 def test_texts_are_saved_or_refused_beside_the_typed_text(requester, mailbox):
@@ -174,3 +174,16 @@ def test_a_run_that_has_not_started_answers_409(client, token, mailbox):
         409,
         "This run has not started: its workers have no links yet.",
     )
+
+
+def test_a_german_requester_invites_workers_of_unknown_language_in_german(requester, mailbox):
+    run = make_reachable_run()
+    spanish = run.candidates.order_by("pk")[0].worker
+    Worker.objects.filter(pk=spanish.pk).update(attributes={"language": "English"})
+    url = page(run, "mail_send")
+    shown = requester.get(url, headers={"accept-language": "de-AT"})
+    assert '<option value="de" selected>' in text(shown)
+    requester.post(url, {"language": "de"})
+    send_all()
+    subjects = sorted(letter["Subject"] for letter in mailbox.letters)
+    assert subjects == ["Fragen für Sie", "Fragen für Sie", "Questions for you"]

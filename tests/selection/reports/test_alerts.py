@@ -101,11 +101,11 @@ def test_alert_for_a_long_pause():
     )
 
 
-def test_an_ended_run_is_ready_for_review_until_it_is_concluded():
+def test_an_ended_run_is_ready_for_review_until_it_is_archived():
     run = make_run()
     lifecycle.stop_run(run)
     assert alert_kinds(run) == ["review"]
-    Run.objects.update(concluded=timezone.now())
+    Run.objects.update(archived=timezone.now())
     assert alert_kinds(run) == []
 
 

@@ -63,7 +63,7 @@ def test_run_out_of_budget_continues_once_it_is_raised(algorithm):
     respond = crowd(3, 2)
     run = play(make_run(algorithm=algorithm, budget=60, questions=3000, slots=60), respond)
     assert run.ending == Run.Ending.BUDGET
-    lifecycle.conclude_run(run)
+    lifecycle.archive_run(run)
     with pytest.raises(Refused, match="cannot be below the 60 assignments"):
         changes.apply_changes(run, {"budget": 59})
     said = changes.apply_changes(run, {"budget": 40_000}, "ann")
@@ -225,13 +225,13 @@ def test_no_preview_of_a_roster_changes_it():
 def test_an_ended_run_is_put_aside_and_taken_up():
     run = make_run()
     with pytest.raises(Conflict, match="only a run that is ended"):
-        lifecycle.conclude_run(run)
+        lifecycle.archive_run(run)
     lifecycle.stop_run(run)
-    lifecycle.conclude_run(run, "ann")
-    assert reload_run(run).state == "concluded"
-    with pytest.raises(Conflict, match="concluded already"):
-        lifecycle.conclude_run(run)
-    lifecycle.take_up(run, "ann")
+    lifecycle.archive_run(run, "ann")
+    assert reload_run(run).state == "archived"
+    with pytest.raises(Conflict, match="archived already"):
+        lifecycle.archive_run(run)
+    lifecycle.unarchive_run(run, "ann")
     assert reload_run(run).state == "ready for review"
 
 

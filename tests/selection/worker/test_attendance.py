@@ -75,7 +75,7 @@ def test_expired_page_does_not_start_the_next_question(run):
 
 def doors(run: Run) -> list[str]:
     mturk = "?assignmentId=3A&workerId=A1&turkSubmitTo=https://workersandbox.mturk.com"
-    entry = "?PROLIFIC_PID=60a1&SESSION_ID=s"
+    entry = f"?PROLIFIC_PID={'60a1' * 6}&SESSION_ID=s"
     addresses = (
         links.mturk_address(run) + mturk,
         links.join_address(run) + entry,

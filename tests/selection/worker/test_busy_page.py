@@ -88,7 +88,7 @@ def test_busy_join_page_keeps_the_typed_id(client, open_run, monkeypatch):
 
 
 ENTRIES = {
-    "join": lambda run: local(links.join_address(run)) + "?PROLIFIC_PID=60a1",
+    "join": lambda run: local(links.join_address(run)) + "?PROLIFIC_PID=" + "60a1" * 6,
     "mturk": lambda run: (
         local(links.mturk_address(run))
         + "?assignmentId=3ABC&workerId=A1&turkSubmitTo=https://workersandbox.mturk.com"

@@ -31,10 +31,11 @@ def text(response) -> str:
 
 @pytest.mark.parametrize("name", ["worker", "workerId", "PROLIFIC_PID"])
 def test_a_platforms_link_joins_and_leads_to_the_workers_own_page(client, run, name):
-    first = client.get(link(run), {name: "anna"})
-    own = run.candidates.get(worker__key="anna")
+    key = "60a1" * 6
+    first = client.get(link(run), {name: key})
+    own = run.candidates.get(worker__key=key)
     assert first.url == f"/work/{links.worker_token(own.pk)}/"
-    assert client.get(link(run), {name: "anna"}).url == first.url
+    assert client.get(link(run), {name: key}).url == first.url
     assert client.get(first.url).status_code == 200
     assert run.candidates.count() == 1
 
@@ -187,7 +188,7 @@ def test_leaving_a_run_that_is_over_is_thanked(client, worker):
 
 # -- back to Prolific
 
-ARRIVAL = {"PROLIFIC_PID": "60a1", "STUDY_ID": "s1", "SESSION_ID": "x-77"}
+ARRIVAL = {"PROLIFIC_PID": "60a1" * 6, "STUDY_ID": "s1", "SESSION_ID": "x-77"}
 BACK = "https://app.prolific.com/submissions/complete?cc="
 
 
@@ -228,6 +229,18 @@ def test_visitor_of_another_platform_sees_no_link_to_prolific(client, run):
 def test_malformed_task_of_a_platform_is_not_stored(client, run):
     client.get(link(run), ARRIVAL | {"SESSION_ID": "<b>"})
     assert run.candidates.get().task == ""
-    client.get(link(run), {"workerId": "60a1", "assignmentId": "3ABC"})
+    client.get(link(run), {"workerId": "60a1" * 6, "assignmentId": "3ABC"})
     candidate = run.candidates.get()
     assert (candidate.platform, candidate.task) == ("mturk", "3ABC")
+
+
+@pytest.mark.parametrize("key", ["60a1", "60A1" * 6, "g0a1" * 6, "60a1" * 7])
+def test_an_id_that_is_none_of_prolifics_does_not_join(client, run, key):
+    refused = client.get(link(run), {"PROLIFIC_PID": key})
+    assert refused.status_code == 422
+    run.platform = "prolific"
+    run.save()
+    typed = client.post(link(run), {"worker": key})
+    assert typed.status_code == 422
+    assert "An id of Prolific has 24 characters" in text(typed)
+    assert not run.candidates.filter(worker__key=key).exists()

@@ -84,10 +84,10 @@ def test_links_of_a_run_and_its_join_link_are_replaced_at_once(run, requester):
 def test_returning_worker_is_led_to_the_new_link(run, requester):
     join = links.join_address(run)
     client = Client()
-    first = client.get(join[join.index("/join/") :], {"PROLIFIC_PID": "w0"})
+    first = client.get(join[join.index("/join/") :], {"worker": "w0"})
     candidate = run.candidates.get(worker__key="w0")
     requester.post(admin_url("run_worker_change", run.pk, candidate.pk), {"do": "link"})
-    again = client.get(join[join.index("/join/") :], {"PROLIFIC_PID": "w0"})
+    again = client.get(join[join.index("/join/") :], {"worker": "w0"})
     assert (status(first.url), status(again.url)) == (404, 200)
 
 
