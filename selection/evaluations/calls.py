@@ -90,6 +90,7 @@ class Caller:
     """Asks models questions, in the event loop of its caller.
 
     run            in the ledger; None for calls outside of any
+    cells          of the questions, see ``build_prompt``
     limit          most money, in billionths
     counted_wrong  models whose replies without an answer count as wrong
     """
@@ -97,6 +98,7 @@ class Caller:
     ledger: Ledger
     run: int | None
     questions: Mapping[str, Question]
+    cells: Mapping[str, Mapping[str, str]]
     limit: int | None = None
     counted_wrong: Collection[str] = ()
     models: dict[str, ModelState] = field(default_factory=dict)
@@ -149,7 +151,7 @@ class Caller:
         None if there is none: the model is broken or too dear, or the caller stops.
         """
         model, question = self.models[name], self.questions[key]
-        prompt, lost = build_prompt(model.endpoint, question), 0
+        prompt, lost = build_prompt(model.endpoint, question, self.cells[key]), 0
         stored = self._find_reply(name, key, prompt)
         if stored is not None:
             model.replied = True

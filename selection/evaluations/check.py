@@ -9,9 +9,9 @@ from selection.errors import Refused
 from selection.forecast import DefaultBelief, Plan, draft_forecast
 from selection.model_workers import adjustments, prices
 from selection.model_workers.prices import to_amount
-from selection.model_workers.prompts import build_prompt
+from selection.model_workers.prompts import Prompt, build_prompt
 from selection.model_workers.server_calls import GuardedLoop
-from selection.models import Endpoint, Question
+from selection.models import Endpoint
 from selection.runs import money
 from selection.texts import counted
 
@@ -83,8 +83,9 @@ def check_models(options: dict[str, Any], limit: int | None, tell: Tell) -> Chec
     for note in files.fill_prices(inputs)[1]:
         tell(note)
     models, currency = files.build_models(inputs), options["currency"]
-    _, question = _first(inputs)
-    prompts = {name: build_prompt(model, question) for name, model in models.items()}
+    key, question = next(iter(inputs.questions.items()))
+    cells = inputs.cells[key]
+    prompts = {name: build_prompt(model, question, cells) for name, model in models.items()}
     most = {name: prices.most_cost(models[name], prompts[name].tokens) for name in models}
     if limit is not None and sum(most.values()) > limit:
         whole = money.format_call_cost(to_amount(sum(most.values())), currency)
@@ -94,7 +95,7 @@ def check_models(options: dict[str, Any], limit: int | None, tell: Tell) -> Chec
             f"The check of {number} can cost {whole}, more than the limit of the money, {left}."
         )
     with asyncio.Runner(loop_factory=GuardedLoop) as runner:
-        rows = runner.run(_call_models(inputs, models))
+        rows = runner.run(_call_models(inputs, models, prompts))
     notices = {name: adjustments.describe_server(models[name]) for name in sorted(models)}
     return Check(
         sorted(rows, key=lambda row: row["model"]),
@@ -105,19 +106,18 @@ def check_models(options: dict[str, Any], limit: int | None, tell: Tell) -> Chec
     )
 
 
-async def _call_models(inputs: Inputs, models: dict[str, Endpoint]) -> list[dict[str, Any]]:
+async def _call_models(
+    inputs: Inputs, models: dict[str, Endpoint], prompts: dict[str, Prompt]
+) -> list[dict[str, Any]]:
     """Call each model once. Replies are stored: a run takes those of equal requests."""
-    caller, (key, question) = Caller(Ledger(folder()), None, inputs.questions), _first(inputs)
+    caller = Caller(Ledger(folder()), None, inputs.questions, inputs.cells)
     caller.open(models)
     try:
-        calls = (caller.call_in_turn(n, key, build_prompt(models[n], question)) for n in models)
+        key = next(iter(inputs.questions))
+        calls = [caller.call_in_turn(name, key, prompt) for name, prompt in prompts.items()]
         return [row for row in await asyncio.gather(*calls) if row]
     finally:
         await caller.close()
-
-
-def _first(inputs: Inputs) -> tuple[str, Question]:
-    return next(iter(inputs.questions.items()))
 
 
 def _forecast_price(

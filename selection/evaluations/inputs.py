@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,25 @@ from typing import Any
 from django.conf import settings
 
 from selection.errors import Refused
-from selection.imports import column_plan, platforms, row_parsers, uploads
+from selection.imports import (
+    column_plan,
+    gold_cells,
+    key_readings,
+    platforms,
+    row_parsers,
+    uploads,
+)
 from selection.imports.readers import read_table
 from selection.imports.row_parsers import BadRow, QuestionRow
 from selection.model_workers import api_keys, askable, endpoints, price_list
 from selection.model_workers.model_files import ModelFile
+from selection.model_workers.prompts import MESSAGES, list_fields
 from selection.models import Endpoint, ModelServer, Question, QuestionSet
 from selection.texts import counted
 
 DECIDING = ("k", "epsilon", "delta", "algorithm", "by_price", "any_questions", "currency", "seed")
 PACE = ("timeout",)  # settings of a model that may change while it is asked
+READING = "reading"  # in --map, how the answers name the choices
 MOST_TOLD = 5  # bad rows, differences
 NOTHING: dict[str, Any] = {}
 
@@ -30,6 +39,8 @@ class Inputs:
 
     gold       path of the gold questions
     questions  by their keys
+    cells      of their rows that templates name, and their messages; by key and column
+    columns    of the gold file
     document   everything that a run started with and keeps, by name
     unused     columns of the gold file that are not read
     """
@@ -37,6 +48,8 @@ class Inputs:
     file: ModelFile
     gold: Path
     questions: dict[str, Question]
+    cells: dict[str, dict[str, str]]
+    columns: list[str]
     document: dict[str, Any]
     unused: list[str] = field(default_factory=list)
 
@@ -58,8 +71,9 @@ def read_inputs(options: dict[str, Any]) -> Inputs:
     gold = options["gold"] or file.data
     if gold is None:
         raise Refused("Name a file of gold questions: after the models, or as “data” in the YAML.")
-    columns = [] if options["gold"] else file.columns
-    questions, unused = read_questions(gold, columns, options["map"], options["leave_out"])
+    gold_file = GoldFile(gold, [] if options["gold"] else file.columns, options["map"])
+    templates = [str(entry.values.get("template", "")) for entry in file.models]
+    questions, cells, unused = gold_file.read({*map_fields(templates)}, options["leave_out"])
     document = {
         "servers": {entry.values["name"]: _fixed_server(entry.values) for entry in file.servers},
         "models": {
@@ -67,10 +81,16 @@ def read_inputs(options: dict[str, Any]) -> Inputs:
             | {name: value for name, value in entry.values.items() if name not in PACE}
             for entry in file.models
         },
-        "questions": {key: _digest_question(question) for key, question in questions.items()},
+        "questions": {key: _digest(questions[key], cells[key]) for key in questions},
         "settings": {name: options[name] for name in DECIDING},
     }
-    return Inputs(file, gold, questions, json.loads(json.dumps(document, default=str)), unused)
+    document = json.loads(json.dumps(document, default=str))
+    return Inputs(file, gold, questions, cells, gold_file.table.header, document, unused)
+
+
+def map_fields(templates: Iterable[str]) -> Iterator[str]:
+    for template in templates:
+        yield from list_fields(template)
 
 
 def _fixed_server(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,44 +99,73 @@ def _fixed_server(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"url": str(values["url"]).rstrip("/")} | fixed
 
 
-def _digest_question(question: Question) -> str:
-    parts = [question.prompt, question.accepted, question.choices, question.grading]
+def _digest(question: Question, cells: Mapping[str, str]) -> str:
+    parts = [question.prompt, question.accepted, question.choices, question.grading, cells]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 # -- gold questions
 
 
-def read_questions(
-    path: Path, columns: Sequence[tuple[str, str]], maps: Sequence[str], leave_out: bool
-) -> tuple[dict[str, Question], list[str]]:
-    """Read the questions by key, and the columns that are not read. Raises Refused for bad rows."""
-    raw, kind = row_parsers.read_path(path), column_plan.QUESTIONS
-    uploads.refuse_large(path.name, len(raw))
-    table = read_table(raw, path.name, fits=platforms.header_test(kind))
-    plan = platforms.recognise_columns(kind, table.header)
-    pairs = [*columns, *parse_columns(maps, table.header)]
-    plan = column_plan.apply_column_choices(plan, table.header, pairs)
-    platforms.refuse_missing(plan, table.header, path.name, table.line)
-    together = QuestionSet(team_id=0, name=path.stem)
-    questions, bad, lines = dict[str, Question](), list[BadRow](), dict[str, int]()
-    for _, row in row_parsers.parse_rows(table, plan):
-        if isinstance(row, QuestionRow) and row.question in questions:
-            first = lines[row.question]
-            row = BadRow(row.line, f"This question is there already, in line {first}.")
-        if isinstance(row, BadRow):
-            bad.append(row)
-        elif isinstance(row, QuestionRow):
-            questions[row.question] = _build_question(together, len(questions), row)
-            lines[row.question] = row.line
-    if bad and not leave_out:
-        told = "; ".join(f"line {row.line}: {row.why}" for row in bad[:MOST_TOLD])
-        advice = "Correct them, or leave them out with --leave-out."
-        raise Refused(f"{path.name} has {counted(len(bad), 'row')} with an error: {told} {advice}")
-    if not questions:
-        raise Refused(f"{path.name} has no gold question.")
-    used = {*plan.fields.values(), *plan.options, plan.only, plan.unless}
-    return questions, [column for column in table.header if column and column not in used]
+class GoldFile:
+    """A file of gold questions and the meaning of its columns. Raises Refused if one is missing."""
+
+    def __init__(self, path: Path, columns: Sequence[tuple[str, str]], maps: Sequence[str]) -> None:
+        raw, kind, self.path = row_parsers.read_path(path), column_plan.QUESTIONS, path
+        uploads.refuse_large(path.name, len(raw))
+        self.table = table = read_table(raw, path.name, fits=platforms.header_test(kind))
+        pairs = [*columns, *parse_columns(maps, table.header)]
+        plan = platforms.recognise_columns(kind, table.header)
+        chosen = [pair for pair in pairs if pair[1] != READING]
+        self.plan = column_plan.apply_column_choices(plan, table.header, chosen)
+        readings = [column for column, name in pairs if name == READING]
+        self.plan.reading = key_readings.find_name(readings[-1] if readings else "")
+        platforms.refuse_missing(self.plan, table.header, path.name, table.line)
+
+    def read(
+        self, fields: Collection[str], leave_out: bool
+    ) -> tuple[dict[str, Question], dict[str, dict[str, str]], list[str]]:
+        """Read the questions and their cells by key, and the columns that nothing reads.
+
+        fields  columns that templates name: their text is not part of the prompt besides
+
+        Raises Refused for rows with an error, unless they are left out.
+        """
+        header, plan = self.table.header, self.plan
+        plan.context = [column for column in plan.context if column not in fields]
+        unused = [column for column in plan.unread_columns(header) if column not in fields]
+        together, bad = QuestionSet(team_id=0, name=self.path.stem), list[BadRow]()
+        questions, lines = dict[str, Question](), dict[str, int]()
+        cells = dict[str, dict[str, str]]()
+        for (_, row), made in row_parsers.parse_rows(self.table, plan):
+            if isinstance(made, QuestionRow) and made.question in questions:
+                first = lines[made.question]
+                made = BadRow(made.line, f"This question is there already, in line {first}.")
+            if isinstance(made, BadRow):
+                bad.append(made)
+            elif isinstance(made, QuestionRow):
+                values = dict(zip(header, row, strict=False))
+                key, prompt = made.question, values.get(plan.fields["prompt"], "")
+                questions[key] = _build_question(together, len(questions), made)
+                cells[key] = {name: values[name] for name in header if name in fields}
+                if messages := _read_messages(prompt):
+                    cells[key][MESSAGES] = json.dumps(messages)
+                lines[key] = made.line
+        if bad and not leave_out:
+            told = "; ".join(f"line {row.line}: {row.why}" for row in bad[:MOST_TOLD])
+            advice = "Correct them, or leave them out with --leave-out."
+            number = counted(len(bad), "row")
+            raise Refused(f"{self.path.name} has {number} with an error: {told} {advice}")
+        if not questions:
+            raise Refused(f"{self.path.name} has no gold question.")
+        return questions, cells, unused
+
+
+def _read_messages(prompt: str) -> list[Any]:
+    """Read the messages of a conversation that ends with the user's; empty if it is none."""
+    messages = gold_cells.read_messages(prompt)
+    shaped = all(isinstance(one, dict) and {"role", "content"} <= one.keys() for one in messages)
+    return messages if messages and shaped and messages[-1]["role"] == "user" else []
 
 
 def _build_question(together: QuestionSet, number: int, row: QuestionRow) -> Question:
@@ -136,7 +185,9 @@ def _build_question(together: QuestionSet, number: int, row: QuestionRow) -> Que
 
 def parse_columns(texts: Sequence[str], header: Sequence[str]) -> list[tuple[str, str]]:
     """Return (column, field) of FIELD=COLUMN texts with commas; COLUMN=FIELD is read as well."""
-    fields = {entry.name for entry in column_plan.FIELDS[column_plan.QUESTIONS]}
+    kind = column_plan.QUESTIONS
+    fields = {entry.name for entry in column_plan.FIELDS[kind]} | {READING}
+    fields |= column_plan.SEVERAL[kind].keys()
     pairs = []
     for text in ",".join(texts).split(",") if texts else []:
         one, sign, other = (part.strip() for part in text.partition("="))
@@ -181,7 +232,7 @@ def build_models(inputs: Inputs) -> dict[str, Endpoint]:
         except Refused as refusal:
             raise inputs.file.refusal_of_server(entry, refusal) from refusal
         servers[server.name] = server
-    models = dict(inputs.file.build_endpoints(servers))
+    models = dict(inputs.file.build_endpoints(servers, inputs.columns))
     for server in {id(model.server): model.server for model in models.values()}.values():
         api_keys.read_key(server)  # refuses a variable that is not set
     return models

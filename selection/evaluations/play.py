@@ -25,6 +25,7 @@ def play_run(evaluation: Evaluation, tell: Tell, show: Callable[[Caller], object
         evaluation.ledger,
         evaluation.number,
         evaluation.questions,
+        evaluation.inputs.cells,
         evaluation.limit,
         evaluation.counted_wrong,
     )

@@ -15,6 +15,7 @@ from selection.model_workers.prices import most_cost, to_amount
 from selection.model_workers.prompts import build_prompt
 from selection.model_workers.unreadable import NO_ANSWER, classify
 from selection.models import Endpoint
+from selection.texts import plural
 from topk import ProblemError, Study, StudyError
 from topk.accuracy import LIKE_THESE
 from topk.study.rule import KINDS
@@ -79,9 +80,10 @@ class Evaluation:
 
     def _prices(self) -> list[float]:
         """List what a call of each model can cost at most, for a rule that spends by price."""
-        question = next(iter(self.questions.values()))
-        prompts = [(model, build_prompt(model, question)) for model in self.models.values()]
-        return [float(to_amount(most_cost(model, prompt.tokens))) for model, prompt in prompts]
+        key, question = next(iter(self.questions.items()))
+        cells, models = self.inputs.cells[key], self.models.values()
+        tokens = [build_prompt(model, question, cells).tokens for model in models]
+        return [float(to_amount(most_cost(*pair))) for pair in zip(models, tokens, strict=True)]
 
     def end(self, ending: str) -> None:
         self.ending = ending
@@ -244,4 +246,5 @@ def _continue(evaluation: Evaluation, options: dict[str, Any], limit: int | None
 
 def describe_unused(inputs: Inputs) -> str:
     names = ", ".join(f"“{column}”" for column in inputs.unused)
-    return f"{inputs.gold.name}: models are not shown the columns {names}."
+    noun = plural("column", len(inputs.unused))
+    return f"{inputs.gold.name}: models are not shown the {noun} {names}."

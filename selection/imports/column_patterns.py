@@ -60,7 +60,7 @@ ITEMS = (
 KNOWN = f"gold|goldlabel|goldanswer|correctanswer|groundtruth|{column_words.CORRECT}"
 _PROMPT = (
     f"prompt|text|{column_words.TEXT}",
-    r"questiontext|problem|instruction|inputs?|query|(question\.)?stem",
+    r"questiontext|problem|instruction|inputs?|query|(question\.)?stem|messages|conversation",
     f"{column_words.QUESTION}|question",
     Only(r"vars\..*"),
 )

@@ -92,8 +92,13 @@ def is_unticked(cell: str, choice: str) -> bool:
 
 
 def read_prompt(value: str) -> str:
-    messages = _read_list(value) if value.startswith("[{") else None
+    messages = read_messages(value)
     return "\n\n".join(map(_entry_text, messages)) if messages else value
+
+
+def read_messages(value: str) -> list[Any]:
+    """Read the messages of a conversation; empty if the cell is none."""
+    return (_read_list(value) or []) if value.startswith("[{") else []
 
 
 def read_slots(cell: str) -> tuple[list[str], list[str]]:

@@ -1,7 +1,7 @@
 """Servers and endpoints: checked, stored, changed."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
@@ -99,8 +99,12 @@ def check_server(
         raise FieldRefused("key_variable", "Give either an API key or its variable, not both.")
 
 
-def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
+def build_endpoint(
+    server: ModelServer, values: Mapping[str, Any], columns: Collection[str] = ()
+) -> Endpoint:
     """Build an endpoint of these settings, without a worker and not stored.
+
+    columns  of the gold file that the template may name
 
     Raises FieldRefused for an invalid value.
     """
@@ -121,7 +125,7 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
             raise FieldRefused(name, "Enter a number.")
     for name in ("price_in", "price_out", "price_call"):
         setattr(endpoint, name, Decimal(getattr(endpoint, name)))
-    _check("template", prompts.validate_template, endpoint.template)
+    _check("template", lambda t: prompts.validate_template(t, columns), endpoint.template)
     _check(
         "pattern",
         lambda pattern: parsing.validate_pattern(endpoint.parsing, pattern),

@@ -7,7 +7,7 @@ import itertools
 import pathlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,8 +116,12 @@ class ModelFile:
         self.models = list(self._read_models(document.get("models")))
         self._refuse_repeats()
 
-    def build_endpoints(self, servers: Mapping[str, ModelServer]) -> list[tuple[str, Endpoint]]:
+    def build_endpoints(
+        self, servers: Mapping[str, ModelServer], columns: Collection[str] = ()
+    ) -> list[tuple[str, Endpoint]]:
         """Build (worker, endpoint) of each model, by the servers of these names.
+
+        columns  of the gold file that templates may name
 
         Raises Refused with line and column for an unknown server or an invalid setting.
         """
@@ -129,7 +133,7 @@ class ModelFile:
                 why = f"there is no server “{entry.server}”; there are: {names}."
                 raise self._refusal((*entry.path, "server"), why)
             try:
-                endpoints.append((entry.worker, build_endpoint(server, entry.values)))
+                endpoints.append((entry.worker, build_endpoint(server, entry.values, columns)))
             except FieldRefused as refusal:
                 written = (*entry.path, refusal.field) in self._marks
                 field = refusal.field if written else FILE_NAMES.get(refusal.field, refusal.field)

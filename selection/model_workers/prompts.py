@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,13 @@ Parsing = Endpoint.Parsing
 
 TEMPLATE = "{instructions}\n\n{question}\n\n{choices}\n\n{request}"
 PLACEHOLDERS = ("instructions", "question", "choices", "request")
+NO_CELLS: dict[str, str] = {}
+MESSAGES = "[messages]"  # no name of a column
 IMAGE_TOKENS = 3_000  # the most that a picture is expected to be charged as
 MESSAGE_TOKENS = 16  # a message's own tokens, besides its text
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_FIELD = re.compile(r"\{([^{}\n]{1,100})\}")  # also a column's name
 MEDIA = re.compile(r"!\[([^\]]*)\]\(<?([^)>\s]+)>?\)")
 UNSEEN = re.compile(r"\.(mp3|m4a|ogg|wav|mp4|webm|mov)$", re.IGNORECASE)
 # What a model is told about the form of its answer, by kind of question.
@@ -53,26 +57,43 @@ class Prompt:
     tokens: int
 
 
-def validate_template(template: str) -> str:
-    """Raise Refused for an unknown placeholder, or without the question."""
-    unknown = set(_PLACEHOLDER.findall(template)) - set(PLACEHOLDERS)
+def list_fields(template: str) -> list[str]:
+    """List the names in braces, among which those of columns may be."""
+    return _FIELD.findall(template)
+
+
+def validate_template(template: str, columns: Collection[str] = ()) -> str:
+    """Raise Refused for an unknown placeholder, or without the question.
+
+    columns  of the file of gold questions, which may be placeholders as well
+    """
+    unknown = set(_PLACEHOLDER.findall(template)) - {*PLACEHOLDERS, *columns}
     if unknown:
-        names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        names = ", ".join(f"{{{name}}}" for name in (*PLACEHOLDERS, *columns))
         raise Refused(f"The template has the placeholder {{{min(unknown)}}}; there are {names}.")
-    if template and "{question}" not in template:
+    if template and not {"question", *columns} & {*list_fields(template)}:
         raise Refused("The template lacks {question}, the place of the question's text.")
     return template
 
 
-def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
-    text, pictures = _split_pictures(_fill_template(endpoint, question), question)
+def build_prompt(
+    endpoint: Endpoint, question: Question, cells: Mapping[str, str] = NO_CELLS
+) -> Prompt:
+    """Build the request.
+
+    cells  of the question's row, by column, for the template; if one is ``MESSAGES``, these are
+           sent, and the question is the text of the last one
+    """
+    history = json.loads(cells[MESSAGES]) if MESSAGES in cells else []
+    text = _fill_template(endpoint, question, cells, history)
+    text, pictures = _split_pictures(text, question)
     content: Any = text
     if pictures:
         images = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
         content = [{"type": "text", "text": text}, *images]
     system = endpoint.system_prompt.strip()
     messages = [{"role": "system", "content": system}] if system else []
-    messages.append({"role": "user", "content": content})
+    messages += [*history[:-1], {"role": "user", "content": content}]
     body: dict[str, Any] = {
         "model": endpoint.model,
         "messages": messages,
@@ -86,22 +107,26 @@ def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
         body["seed"] = endpoint.seed
     if _is_structured(endpoint, question):
         body["response_format"] = _answer_schema(question.choices)
-    tokens = sum(len(part.encode()) for part in (system, text, json.dumps(question.choices)))
+    parts = (system, text, json.dumps(question.choices), json.dumps(history))
+    tokens = sum(len(part.encode()) for part in parts)
     tokens += MESSAGE_TOKENS * len(messages) + IMAGE_TOKENS * len(pictures)
     body |= endpoint.extra_body
     body = {name: value for name, value in body.items() if value is not None}
     return Prompt(adjust_body(body, endpoint.adjustments), _digest_of(endpoint, body), tokens)
 
 
-def _fill_template(endpoint: Endpoint, question: Question) -> str:
-    values = {
+def _fill_template(
+    endpoint: Endpoint, question: Question, cells: Mapping[str, str], history: Sequence[Any]
+) -> str:
+    last = history[-1].get("content") if history else question.prompt
+    values = dict(cells) | {
         "instructions": question.question_set.instructions.strip(),
-        "question": question.prompt.strip(),
+        "question": str(last).strip(),
         "choices": _list_choices(question),
         "request": _request_of(endpoint, question),
     }
     template = endpoint.template.strip() or TEMPLATE
-    filled = _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)
+    filled = _FIELD.sub(lambda found: values.get(found[1], found[0]), template)
     return re.sub(r"\n{3,}", "\n\n", filled).strip()
 
 

@@ -534,3 +534,64 @@ def test_a_model_on_a_key_that_is_not_set_is_refused(tmp_path: Path) -> None:
     Path(files[0]).write_text(text)
     with pytest.raises(CommandError, match="variable “NO_SUCH_KEY” is not set"):
         call_command("evaluate", *files)
+
+
+# -- columns beside the prompt
+
+
+def write_gold(files: list[str], header: str, row: str, template: str = "") -> None:
+    rows = "".join(f"{row.format(number=number)}\n" for number in range(12))
+    Path(files[1]).write_text(f"{header}\n{rows}")
+    models = Path(files[0]).read_text().partition("template")[0].partition("price_call")[0]
+    shown = f"template: '{template}', " if template else ""
+    Path(files[0]).write_text(f"{models}{shown}price_call: 0.01}}]\n")
+
+
+def last_texts(stub: ModelStub) -> set[str]:
+    return {body["messages"][-1]["content"].split("\n\nAnswer with")[0] for body in stub.bodies}
+
+
+def test_columns_beside_the_prompt_are_shown_or_named(tmp_path: Path, capsys: Any) -> None:
+    header, row = "prompt,context,answer,notes", "Who wrote {number}?,Ada wrote {number}.,Ada,x"
+    with ModelStub(lambda model, text: "Ada") as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        write_gold(files, header, row)
+        assert run_evaluate(*files, "--check") == 0
+        assert "gold.csv: models are not shown the column “notes”." in capsys.readouterr().out
+        run_evaluate(*files, "--epsilon", "0.5")
+        assert "not shown the column “notes”" in capsys.readouterr().err
+        assert "Who wrote 1?\n\nAda wrote 1." in last_texts(stub)
+        stub.bodies.clear()
+        write_gold(files, header, row, "{notes}: {context} {question}")
+        run_evaluate(*files, "--epsilon", "0.5", "--anew")
+        assert "not shown" not in capsys.readouterr().err
+        assert "x: Ada wrote 1. Who wrote 1?" in last_texts(stub)
+        write_gold(files, header, row, "{nothing} {question}")
+        with pytest.raises(CommandError, match=r"has the placeholder \{nothing\}"):
+            call_command("evaluate", *files, "--anew")
+
+
+def test_messages_are_sent_as_messages(tmp_path: Path) -> None:
+    history = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi."}]
+    history += [{"role": "assistant", "content": "Yes?"}]
+    with ModelStub(lambda model, text: "4") as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        asked = [[*history, {"role": "user", "content": f"{n}?"}] for n in range(12)]
+        rows = [{"id": f"c{n}", "messages": asked[n], "answer": "4"} for n in range(12)]
+        gold = tmp_path / "gold.jsonl"
+        gold.write_text("\n".join(map(json.dumps, rows)))
+        assert run_evaluate(files[0], str(gold), "--epsilon", "0.5") == 0
+    assert all(body["messages"][:3] == history for body in stub.bodies)
+    assert {body["messages"][3]["content"][:2] for body in stub.bodies} >= {"0?", "5?"}
+
+
+def test_answers_that_name_choices_in_two_ways_are_asked_about(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(lambda model, text: "A") as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        Path(files[1]).write_text(
+            "question,text,answer,choices\nq1,One?,1,3|1|2\nq2,Two?,2,3|2|1\nq3,Three?,1,2|1|3\n"
+        )
+        with pytest.raises(CommandError, match="choose the “reading”"):
+            call_command("evaluate", *files)
+        run_evaluate(*files, "--map", "reading=text", "--epsilon", "0.5")
+    assert "of 6" in capsys.readouterr().out
