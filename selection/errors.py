@@ -45,6 +45,10 @@ class TooMany(Refused):
     seconds = 0
 
 
+class Withdrawn(Conflict):
+    """The assignment was withdrawn before its answer came."""
+
+
 class TooLate(Conflict):
     """The time to answer is over."""
 

@@ -69,6 +69,7 @@ def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
     assignments = _open_assignments(run).filter(shown__lte=midpoint)
     ran = assignments.filter(due__gt=since).exists()
     assignments.update(due=F("due") + span)
+    _open_assignments(run).filter(handed__lte=midpoint).update(handed=F("handed") + span)
     run.candidates.filter(seen__lte=midpoint).update(seen=F("seen") + span)
     if run.absence_since is not None and run.absence_since <= midpoint:
         run.absence_since = min(run.absence_since + span, now)
@@ -85,6 +86,7 @@ def _open_assignments(run: Run) -> AssignmentQuerySet:
 def extend_deadlines(run: Run, since: datetime) -> None:
     span = db_clock.database_now() - since
     _open_assignments(run).filter(due__gt=since).update(due=F("due") + span)
+    _open_assignments(run).filter(handed__lte=since).update(handed=F("handed") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)
     if run.absence_since is not None and run.absence_since <= since:
         run.absence_since += span

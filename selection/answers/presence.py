@@ -1,6 +1,6 @@
 """Presence of workers, and display of their questions, which starts the time to answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models.functions import Now
@@ -33,3 +33,9 @@ def record_shown(run: Run, assignments: Sequence[int]) -> None:
     """
     unseen = Assignment.objects.filter(pk__in=assignments, due=None, answer=None)
     unseen.update(shown=Now(), due=Now() + timedelta(minutes=run.minutes))
+
+
+def record_handed(assignments: Iterable[int]) -> None:
+    """Note that these assignments are where nobody sees whether they are shown; not of models."""
+    rows = Assignment.objects.filter(pk__among=[*assignments], handed=None, due=None)
+    rows.filter(candidate__worker__endpoint=None).update(handed=Now())

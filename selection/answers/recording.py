@@ -9,7 +9,15 @@ from django.db import IntegrityError
 
 from selection import db_clock, wakeups
 from selection.db import bulk
-from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.errors import (
+    Answered,
+    Conflict,
+    NotFound,
+    OutsideChoices,
+    Refused,
+    TooLate,
+    Withdrawn,
+)
 from selection.grading.rules import (
     combines_none,
     is_match,
@@ -20,6 +28,7 @@ from selection.grading.rules import (
 from selection.limits import LONGEST_RESPONSE
 from selection.models import DELETED, Answer, Assignment, Candidate, Run
 
+from . import uncounted
 from .lookup import AssignmentLookup, read_slip
 
 CHUNK = 2000
@@ -43,17 +52,36 @@ class Receipt:
 
 
 def record_answer(
-    assignment_id: int, response: str, candidate_id: int | None = None, team_id: int | None = None
+    assignment_id: int,
+    response: str,
+    candidate_id: int | None = None,
+    team_id: int | None = None,
+    door: str = uncounted.PAGE,
 ) -> Receipt:
     """Record a worker's response to an assignment, once.
 
     candidate_id  the assignment must be this candidate's, or of the same worker in another skill
     team_id       it must be of a run of this team
+    door          where it came in, for answers that do not count
 
     The same response again changes nothing. Raises NotFound, Refused for an empty or overlong
     response or one outside the choices, TooLate when time was up, Answered if another response was
-    first, Conflict when the run has ended.
+    first, Withdrawn, Conflict when the run has ended.
     """
+    try:
+        receipt = _record_response(assignment_id, response, candidate_id, team_id)
+    except Refused as refusal:
+        if reason := uncounted.reason_of(refusal):
+            uncounted.note_answers(reason, door, [assignment_id])
+        raise
+    if not receipt.kept:
+        uncounted.note_answers(uncounted.Reason.RETIRED, door, [assignment_id])
+    return receipt
+
+
+def _record_response(
+    assignment_id: int, response: str, candidate_id: int | None, team_id: int | None
+) -> Receipt:
     slip = _read_slip(assignment_id, candidate_id, team_id)
     refusal = refusal_of(slip, response)
     if refusal is not None or not _insert_answer(slip, response):
@@ -76,6 +104,8 @@ def _read_slip(
     assignment_id: int, candidate_id: int | None, team_id: int | None
 ) -> AssignmentLookup:
     slip = read_slip(assignment_id)
+    if slip is None and uncounted.list_withdrawn([assignment_id], candidate_id, team_id):
+        raise Withdrawn(uncounted.WITHDRAWN)
     if slip is None or team_id not in (None, slip.team_id) or not _belongs_to(slip, candidate_id):
         raise NotFound(NOT_FOUND)
     return slip
@@ -112,8 +142,14 @@ def _receipt_if_closed(assignment_id: int, response: str, refusal: Refused | Non
     rows = Answer.objects.filter(pk=assignment_id).values_list("expired", "response")
     first = next(iter(rows), None)
     if first is None:
-        raise refusal or NotFound(NOT_FOUND)  # or it was withdrawn just now
+        raise refusal or no_assignment(assignment_id)
     return receipt_for_repeat(assignment_id, response, *first)
+
+
+def no_assignment(assignment_id: int) -> Refused:
+    """Refuse an assignment that was withdrawn just now."""
+    handed = uncounted.list_withdrawn([assignment_id])
+    return Withdrawn(uncounted.WITHDRAWN) if handed else NotFound(NOT_FOUND)
 
 
 def is_overdue(slip: AssignmentLookup) -> bool:

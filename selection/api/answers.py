@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Status
 
 from selection import audit, reports
-from selection.answers import batch, presence, recording
+from selection.answers import batch, presence, recording, uncounted
 from selection.errors import Conflict, Refused
 from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
@@ -52,7 +52,10 @@ def list_open(
     after = parse_cursor(query.cursor) if query.cursor else query.after
     rows = reports.open_assignments(run, query.worker, query.limit + 1, after)
     rows = cut_page(request, response, rows, query.limit, lambda row: row["id"])
-    return rows if peek else _claimed_assignments(run, query.worker, rows, after)
+    if peek:  # nobody sees whether they are shown elsewhere
+        presence.record_handed([row["id"] for row in rows])
+        return rows
+    return _claimed_assignments(run, query.worker, rows, after)
 
 
 def _claimed_assignments(
@@ -108,7 +111,9 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
     outside the choices is refused with 422 and the list of choices.
     """
     team = request.auth.team_id  # type: ignore[attr-defined]
-    receipt = recording.record_answer(assignment_id, payload.response, team_id=team)
+    receipt = recording.record_answer(
+        assignment_id, payload.response, team_id=team, door=uncounted.API
+    )
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 

@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from selection import db_clock
-from selection.answers import presence, recording, revision
-from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
+from selection.answers import presence, recording, revision, uncounted
+from selection.errors import Answered, Conflict, NotFound, Refused
 from selection.models import Connection, OutsideTask, Run, RunConnection
 from selection.runs.roster import platform_submissions
 
@@ -17,6 +17,7 @@ from .connector import Incoming, LostTasks, News, OutsideAnswer, OutsideSubmissi
 
 logger = logging.getLogger(__name__)
 State = OutsideTask.State
+Reason = uncounted.Reason
 
 
 def take_news(news: Iterable[News]) -> int:
@@ -36,7 +37,8 @@ def _take_item(item: News) -> bool:
 def take_answer(item: OutsideAnswer) -> bool:
     """Record an answer of a task, or an edit of it before it is counted.
 
-    A task that nobody knows is ignored. Refusals become the problem of the run's connection.
+    A task that nobody knows is ignored. Refusals become the problem of the run's connection, and
+    what does not count is noted with its reason.
     """
     tasks = item.link.tasks.select_related("candidate__worker", "assignment__question")
     task = tasks.filter(number=item.number).first()
@@ -49,19 +51,24 @@ def take_answer(item: OutsideAnswer) -> bool:
             f"“{item.annotators[0]}” answered a task of “{worker}”: it was not counted. Each "
             "person answers their own tasks only.",
         )
+        _note_uncounted(item, Reason.PERSON)
         return False
-    if task.assignment_id is None:  # withdrawn: nobody waits for it
-        _close_task(task, item)
-        return False
+    presence.note_presence(item.link.run, [task.candidate_id], task.candidate.seen)
     try:
-        changed = _record(task, item)
+        reason = _record(task, item)
     except Refused as refusal:
         question = task.assignment.question if task.assignment else "?"
         health.note_problem(item.link, f"“{worker}”, question “{question}”: {refusal}")
+        _note_uncounted(item, Reason.UNREADABLE)
         return False
-    presence.note_presence(item.link.run, [task.candidate_id], task.candidate.seen)
+    if reason is not None and item.response is not None:
+        _note_uncounted(item, reason)
     _close_task(task, item)
-    return changed
+    return reason is None
+
+
+def _note_uncounted(item: OutsideAnswer, reason: Reason) -> None:
+    uncounted.note_answers(reason, item.link.connection.kind, [item.number])
 
 
 def _is_old(task: OutsideTask, item: OutsideAnswer) -> bool:
@@ -69,29 +76,34 @@ def _is_old(task: OutsideTask, item: OutsideAnswer) -> bool:
     return answered and bool(task.revision) and item.revision <= task.revision
 
 
-def _record(task: OutsideTask, item: OutsideAnswer) -> bool:
-    """Record the answer or its edit; return False if it came too late to count."""
+def _record(task: OutsideTask, item: OutsideAnswer) -> Reason | None:
+    """Record the answer or its edit; return the reason if it does not count."""
     number = task.number
     try:
         if task.state == State.ANSWERED:
             return _revise(task, item)
         if item.response is None:
-            return revision.refuse_assignment(number)
+            revision.refuse_assignment(number)
+            return None
         with transaction.atomic():
-            return not recording.record_answer(number, item.response).duplicate
+            recording.record_answer(number, item.response, door=item.link.connection.kind)
+        uncounted.forget(number)  # an earlier one was refused
+        return None
     except Answered:
         return _revise(task, item)
-    except (TooLate, NotFound):
-        return False
-    except Conflict:
-        return False  # the run has ended
+    except NotFound:
+        return Reason.WITHDRAWN
+    except Conflict as refusal:
+        return uncounted.reason_of(refusal)
 
 
-def _revise(task: OutsideTask, item: OutsideAnswer) -> bool:
-    """Replace the answer by this edit; return False if a later one was stored meanwhile."""
+def _revise(task: OutsideTask, item: OutsideAnswer) -> Reason | None:
+    """Replace the answer by this edit, unless a later one was stored meanwhile."""
     Run.objects.locked(item.link.run_id)  # edits of a run are stored one after another
     task.refresh_from_db(fields=["state", "revision"])
-    return not _is_old(task, item) and revision.revise_answer(task.number, item.response)
+    if _is_old(task, item) or revision.revise_answer(task.number, item.response):
+        return None
+    return Reason.CHANGED
 
 
 def _close_task(task: OutsideTask, item: OutsideAnswer) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from selection import db_clock
+from selection.answers import presence
 from selection.models import OutsideTask, RunConnection
 
 from .connector import Connector, WorkerTasks
@@ -21,6 +22,7 @@ def send_tasks(
         return "Nothing was wanted any more."
     worker = tasks[0].candidate.worker
     assignments = [task.assignment for task in tasks if task.assignment is not None]
+    presence.record_handed(one.pk for one in assignments)
     ids = connector.send_assignments(link, WorkerTasks(worker, assignments, again))
     now = db_clock.database_now()
     for task in tasks:

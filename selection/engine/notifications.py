@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selection import webhooks
+from selection.answers import presence
 from selection.history import notifications
 from selection.models import Assignment, Candidate, Run, Webhook
 from selection.webhooks import Message
@@ -47,6 +48,7 @@ def _opened_messages(run: Run) -> Iterator[Message]:
     """Yield a message for each worker and skill with new assignments in this step."""
     assignments: dict[int, list[dict[str, Any]]] = defaultdict(list)
     dealt = Assignment.objects.filter(candidate__run=run, step=run.steps).open()
+    presence.record_handed(dealt.values_list("id", flat=True))
     columns = dealt.order_by("id").values_list("candidate_id", "id", "question__key")
     for candidate, pk, question in columns:
         assignments[candidate].append({"assignment": pk, "question": question})

@@ -25,6 +25,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Concat, RowNumber
 
 from selection import audit, wakeups
+from selection.answers import uncounted
 from selection.answers.recording import Outside, record_many
 from selection.db import bulk
 from selection.errors import Conflict, NotFound
@@ -46,7 +47,7 @@ from selection.models import (
 from selection.watches import gold, steps
 
 from . import catalog
-from .staging import GOLD, TARGET_DELETED, target_of
+from .staging import CLOSED, GOLD, TARGET_DELETED, target_of
 from .validate_answers import refuse_ended
 
 Rows = QuerySet[UploadedRow]
@@ -244,6 +245,8 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
     # Locked, because a concurrent step could hand out the waiting answers a second time.
     refuse_ended(Run.objects.locked(run.pk) or run)
     rows = accepted_rows(upload, outside)
+    refused = rejected_rows(upload, outside).filter(data__has_key=CLOSED)
+    closed = [tuple(data[CLOSED]) for data in refused.values_list("data", flat=True)]
     outstanding = {f"{row.candidate_id}:{row.question_id}": row for row in _open_assignments(run)}
     answers: list[tuple[Assignment, str]] = []
     for keys in _chunk_keys(list(outstanding)):
@@ -261,6 +264,13 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
         "question_id": F("of_question"),
         "response": KeyTextTransform("response", "data"),
     }
+    late = unasked if run.selector_class.common_order else unasked.filter(Exists(asked))
+    given = KeyTextTransform("response", "data")
+    for key, response in late.annotate(given=given).values_list("key", "given"):
+        if key not in outstanding:
+            candidate, question = map(int, str(key).split(":"))
+            closed.append((candidate, question, response))
+    uncounted.note_rows(run, uncounted.FILE, closed)
     unasked = unasked.none() if run.selector_class.common_order else unasked.filter(~Exists(asked))
     if waiting := bulk.insert_from(RecordedAnswer, columns, unasked):
         Run.objects.filter(pk=run.pk).update(has_recorded=True)

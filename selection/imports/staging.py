@@ -34,7 +34,7 @@ from . import catalog, gold_cells, row_parsers
 from .column_plan import ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
-from .validate_answers import AnswerValidator, refuse_swapped_answers
+from .validate_answers import AnswerValidator, ClosedPlace, refuse_swapped_answers
 
 PIECE = 1000
 # Rows that are checked for swapped columns.
@@ -221,10 +221,18 @@ def _stage_unasked(
             yield replace(staged, why=catalog.offer_correction(staged.key), outside=True)
 
 
+CLOSED = "closed"  # in the data of a refused row: candidate, question and response
+
+
 def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
     for row in rows:
         try:
             place = validator.place(row)
+        except ClosedPlace as refusal:
+            candidate, question = refusal.place
+            closed = {CLOSED: [candidate, question, row.response]}
+            yield StagedRow(row.line, data=closed, why=str(refusal))
+            continue
         except Refused as refusal:
             yield StagedRow(row.line, why=str(refusal))
             continue

@@ -1,7 +1,8 @@
 """Validate answers made elsewhere, many at a time, and record the valid ones."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from selection import db_clock, wakeups
+from selection.answers import uncounted
 from selection.answers.recording import (
     CHUNK,
     Outside,
@@ -23,6 +25,14 @@ from selection.models import Assignment, Candidate, Question, RecordedAnswer, Ru
 from .row_parsers import AnswerRow, BadRow, refuse_swapped
 
 
+class ClosedPlace(Refused):
+    """A row whose question is closed for its worker. place: candidate and question."""
+
+    def __init__(self, why: str, place: tuple[int, int]) -> None:
+        super().__init__(why)
+        self.place = place
+
+
 @dataclass
 class ValidationResult:
     """The rows of a file by their fate.
@@ -31,12 +41,14 @@ class ValidationResult:
     recorded  kept until the algorithm asks that worker that question
     problems  refused rows, each with its line and reason
     outside   number of rows that are none of their question's choices
+    closed    candidate, question and response of refused rows whose question is closed
     """
 
     answers: list[tuple[Assignment, str]]
     recorded: list[RecordedAnswer]
     problems: list[BadRow]
     outside: int = 0
+    closed: list[tuple[int, int, str]] = field(default_factory=list)
 
     @property
     def valid_count(self) -> int:
@@ -53,6 +65,8 @@ def validate_answers(
     Of several rows for one worker and question the first counts. Raises Conflict if the run takes
     no answers, Refused if the columns are swapped.
     """
+    if run.status == Run.Status.ENDED:
+        uncounted.note_rows(run, uncounted.API, AnswerValidator(run, outside).known_rows(rows))
     refuse_ended(run)
     return AnswerValidator(run, outside).sort(rows)
 
@@ -75,6 +89,7 @@ def record_valid_answers(run: Run, result: ValidationResult) -> None:
         refuse_ended(locked)
         if locked.steps != run.steps:
             _look_again(run, result)
+        uncounted.note_rows(run, uncounted.API, result.closed)
         record_many(run, result.answers)
         if result.recorded:
             RecordedAnswer.objects.bulk_create(result.recorded, CHUNK, ignore_conflicts=True)
@@ -86,7 +101,7 @@ def _look_again(run: Run, result: ValidationResult) -> None:
     """Update the result after a step that came in between.
 
     Answers to newly dealt assignments count, answers to withdrawn ones wait, and answers to closed
-    ones are dropped.
+    ones do not count.
     """
     responses = {(row.candidate_id, row.question_id): response for row, response in result.answers}
     responses |= {(row.candidate_id, row.question_id): row.response for row in result.recorded}
@@ -104,6 +119,10 @@ def _look_again(run: Run, result: ValidationResult) -> None:
         RecordedAnswer(candidate_id=pair[0], question_id=pair[1], response=response)
         for pair, response in responses.items()
         if pair in later and not run.selector_class.common_order
+    ]
+    taken = outstanding.keys() | {(row.candidate_id, row.question_id) for row in result.recorded}
+    result.closed += [
+        (*pair, response) for pair, response in responses.items() if pair not in taken
     ]
 
 
@@ -167,9 +186,19 @@ class AnswerValidator:
         for row in rows:
             try:
                 self._validate_row(row, result)
+            except ClosedPlace as refusal:
+                result.closed.append((*refusal.place, row.response))
+                result.problems.append(BadRow(row.line, str(refusal)))
             except Refused as refusal:
                 result.problems.append(BadRow(row.line, str(refusal)))
         return result
+
+    def known_rows(self, rows: Sequence[AnswerRow]) -> Iterator[tuple[int, int, str]]:
+        """Yield candidate, question and response of the rows that are about this run."""
+        for row in rows:
+            with suppress(Refused):
+                candidate, question = self._find_candidate(row)
+                yield candidate.pk, question.pk, row.response
 
     def _validate_row(self, row: AnswerRow, result: ValidationResult) -> None:
         place = self.place(row)
@@ -196,11 +225,12 @@ class AnswerValidator:
         candidate, question = self._find_candidate(row)
         pair = (candidate.pk, question.pk)
         if pair in self.closed or pair in self.waiting:
-            raise Refused(self._explain_closed(row, pair, question))
+            raise ClosedPlace(self._explain_closed(row, pair, question), pair)
         refuse_response(row.response)
         assignment = self.open.get(pair)
         if assignment is not None and assignment.pk in self.late:
-            raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
+            why = f"Too late: “{row.worker}” had to answer “{row.question}” before."
+            raise ClosedPlace(why, pair)
         if assignment is None:
             refuse_waiting(self.run)
         return AnswerPlace(candidate.pk, question, assignment)

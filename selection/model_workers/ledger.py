@@ -17,7 +17,7 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from selection import db_clock, wakeups
-from selection.answers import recording
+from selection.answers import recording, uncounted
 from selection.db import bulk
 from selection.db.related import attach_related
 from selection.models import (
@@ -233,6 +233,7 @@ def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None])
     rows = ModelCall.objects.filter(pk__among=[*outcomes], state__in=open_states).order_by("id")
     spending = _lock_spending(set(rows.order_by().values_list("run", flat=True)) - {None})
     now, answers, failed = db_clock.database_now(), [], list[int]()
+    withdrawn: list[tuple[ModelCall, str]] = []
     calls = list(rows)
     # A query for each table: joined, the few questions and runs would be read once for each call.
     candidates = attach_related(attach_related(calls, "assignment"), "candidate")
@@ -248,6 +249,8 @@ def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None])
         response = _close_call(call, endpoint, outcome, read.get(call.pk), now)
         _learn(endpoint, outcome, claimed, call)
         if call.assignment is None or call.assignment_id not in present:
+            if response is not None:
+                withdrawn.append((call, response))
             continue
         if response is None:
             failed.append(call.assignment.pk)
@@ -257,8 +260,18 @@ def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None])
     _store_ends(calls, CLOSING)
     ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
     _record_answers(answers)
+    _note_withdrawn(withdrawn)
     stop_time(failed)
     return {call.pk for call in calls if call.assignment_id not in failed}
+
+
+def _note_withdrawn(replies: Sequence[tuple[ModelCall, str]]) -> None:
+    """Note replies to assignments that were withdrawn after their call counted as interrupted."""
+    for call, response in replies:
+        row = Candidate.objects.filter(run=call.run_id, worker=call.worker_id).first()
+        if row is not None:
+            place = (row.pk, call.question_id, response)
+            uncounted.note_rows(row.run, uncounted.MODEL, [place])
 
 
 def _learn(endpoint: Endpoint, outcome: Outcome, claimed: int, call: ModelCall) -> None:
@@ -411,6 +424,8 @@ def _record_answers(answers: Sequence[tuple[Assignment, str]]) -> None:
     for assignment, response in answers:
         if assignment.candidate.run.status in taking:
             by_run[assignment.candidate.run_id].append((assignment, response))
+    over = [row.pk for row, _ in answers if row.candidate.run.status not in taking]
+    uncounted.note_answers(uncounted.Reason.ENDED, uncounted.MODEL, over)
     for _, responses in sorted(by_run.items()):
         run = responses[0][0].candidate.run
         with wakeups.silenced():

@@ -6,7 +6,7 @@ from selection.grading.rules import normalise_text
 from selection.models.tokens import IdempotencyKey
 
 from . import exposure
-from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
+from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer, UncountedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
 from .candidate_arrays import CandidateArrays, CandidateChange, restore_triggers

@@ -119,6 +119,10 @@ class Assignment(models.Model):
 
     The time to answer starts when the worker is shown it: until then ``shown`` and ``due`` are
     empty, and the engine may withdraw it.
+
+    handed  time at which it left where nobody sees whether it is shown: as a task of a tool, in a
+            file or a message, or by a look of a program. Its worker may be at it for the time to
+            answer, and longer while they answer others
     """
 
     candidate = models.ForeignKey(
@@ -129,6 +133,7 @@ class Assignment(models.Model):
     step = models.PositiveIntegerField("dealt in step")
     shown = models.DateTimeField(null=True)
     due = models.DateTimeField(null=True)
+    handed = models.DateTimeField(null=True)
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -204,6 +209,44 @@ class Answer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment}: {self.response}"
+
+
+class UncountedAnswer(models.Model):
+    """An answer that a worker gave and that does not count, with the reason.
+
+    number  id of its assignment, which may be withdrawn; None for a row of a file
+    door    where it came in: page, API, file, model, or the name of a connector
+    at      None for a withdrawn assignment that was handed out: no answer has come, but one may
+    """
+
+    class Reason(models.TextChoices):
+        WITHDRAWN = "withdrawn", "its question was withdrawn before it came"
+        ENDED = "ended", "it came after the end of the run"
+        LATE = "late", "it came after the time to answer"
+        CHANGED = "changed", "an earlier, different answer counts"
+        RETIRED = "retired", "its question was retired before it came"
+        PERSON = "person", "another person than the worker gave it"
+        UNREADABLE = "unreadable", "it cannot be an answer to its question"
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="uncounted")
+    candidate = models.ForeignKey(Candidate, models.CASCADE, related_name="+", db_index=False)
+    question = models.ForeignKey(Question, models.CASCADE, related_name="+")
+    number = models.BigIntegerField(null=True, unique=True)
+    reason = models.CharField(max_length=10, choices=Reason)
+    door = models.CharField(max_length=20, blank=True, default="")
+    at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["candidate", "question"],
+                name="row_uncounted_once",
+                condition=Q(number=None),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate}: {self.question}, {self.reason}"
 
 
 class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):

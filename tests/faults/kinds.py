@@ -251,6 +251,6 @@ KINDS: list[Kind] = [
     Kind("database: a run held", _lock, "lock", "postgresql"),
     Kind("database: file held", _lock, "lock", "sqlite"),
     Kind("disk full", _fill, "database", cannot=_no_disk),
-    *(_model_server(manner) for manner in ("hostile", "slow")),
+    *(_model_server(manner) for manner in ("hostile", "slow", "limited", "failing")),
     *(_cut(name, how) for name in LINKS for how in ("refuse", "reset", "hang", "half")),
 ]

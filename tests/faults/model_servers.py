@@ -1,4 +1,4 @@
-"""Two model servers, one of which turns hostile or slow."""
+"""Two model servers, one of which turns hostile or slow, or refuses one of its models."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ from . import traffic
 
 SLOW_SECONDS = 40.0
 HUGE = 11_000_000  # bytes
+REFUSALS = {"limited": 429, "failing": 500}  # status by manner
 
 
 def _reply(model: str, text: str) -> str:
@@ -39,7 +40,11 @@ def _hostile_bodies() -> list[bytes]:
 
 
 class Servers:
-    """The good server, and the bad one; ``manner`` of the latter: good, hostile or slow."""
+    """The good server, and the bad one.
+
+    manner  of the latter: good, hostile, slow, or limited and failing: one of its models alone
+            always gets 429 or 500
+    """
 
     def __init__(self) -> None:
         self.good, self.bad = ModelStub(_reply), _Changing(_reply)
@@ -60,6 +65,7 @@ class _Changing(ModelStub):
     bodies_sent = 0
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
+        self.statuses = {"bad0": REFUSALS[self.manner]} if self.manner in REFUSALS else {}
         if self.manner == "slow":
             await asyncio.sleep(SLOW_SECONDS)
         if self.manner != "hostile":

@@ -1,11 +1,13 @@
 """Runs of models, and the laws of their calls and money."""
 
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Sum
 
+from selection import db_clock
 from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Worker
 from tests.worlds import make_pool
 
@@ -14,6 +16,7 @@ from .model_servers import Servers
 
 MODELS, LIMIT = 4, 10
 GOOD, BAD = "good", "bad"  # names of the servers, and of their models
+LOST = timedelta(minutes=3)  # after its lease, a call of a process that ended was closed
 PRICES = {"price_in": 1, "price_out": 2, "max_tokens": 16}
 
 
@@ -58,6 +61,9 @@ def find_faults(runs: list[int]) -> list[str]:
             wrong.append(f"money: run {spending.run_id} has {spending.spent}, calls cost {spent}")
         if spending.limit is not None and spending.spent + spending.in_flight > spending.limit:
             wrong.append(f"money: run {spending.run_id} exceeds its limit")
+    long_ago = db_clock.database_now() - LOST
+    lost = ModelCall.objects.in_flight().filter(run__in=runs, expires__lt=long_ago)
+    wrong += [f"models: {call} is lost and was not closed" for call in lost]
     harmed = ModelCall.objects.filter(worker__endpoint__server__name=GOOD, state="replied")
     wrong += [f"models: {call} has “{call.problem}”" for call in harmed.exclude(problem="")]
     return wrong

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,7 @@ class Annotator(threading.Thread):
 
     respond  returns the choice for the prompt of a task, None to skip it
     seconds  mean time for an answer
+    made     the time of each answer that Label Studio took, by assignment; no skipped task
     """
 
     def __init__(
@@ -120,6 +122,7 @@ class Annotator(threading.Thread):
         self.respond, self.seconds, self.rng = respond, seconds, random.Random(name)
         self.stopped = threading.Event()
         self.project: int | None = None
+        self.made: dict[int, datetime] = {}
 
     def run(self) -> None:
         with self.studio.client(self.token) as client:
@@ -152,4 +155,7 @@ class Annotator(threading.Thread):
         else:
             value = {"choices": [choice]}
             result = {"from_name": "answer", "to_name": "prompt", "type": "choices", "value": value}
-            client.post(path, json={"result": [result]})
+            reply = client.post(path, json={"result": [result]})
+            if reply.status_code == 201:
+                created = datetime.fromisoformat(reply.json()["created_at"])
+                self.made[int(task["data"]["crowdselect"])] = created

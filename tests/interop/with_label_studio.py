@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
-from selection import connectors, wakeups
+from selection import connectors, reports, wakeups
 from selection.models import (
     Answer,
-    Assignment,
     Connection,
     OutsideTask,
     Pool,
@@ -148,8 +147,10 @@ def annotations_of(studio: LabelStudio, run: Run) -> dict[int, tuple[str, dateti
     return given
 
 
-def play(studio: LabelStudio, tokens: dict[str, str], run: Run, outage: float) -> None:
-    """Let all workers answer until the run ends.
+def play(
+    studio: LabelStudio, tokens: dict[str, str], run: Run, outage: float
+) -> dict[int, datetime]:
+    """Let all workers answer until the run ends; return when each answer was given.
 
     outage  seconds for which Label Studio is killed in the middle
     """
@@ -166,6 +167,7 @@ def play(studio: LabelStudio, tokens: dict[str, str], run: Run, outage: float) -
         person.stopped.set()
     for person in people:
         person.join(30)
+    return {number: at for person in people for number, at in person.made.items()}
 
 
 @pytest.mark.parametrize("outage", [0.0, OUTAGE])
@@ -175,25 +177,39 @@ def test_a_run_is_played_to_its_end(studio, tokens, gold_project, worker_process
     run = read(connection, gold_project, k=GOOD, **settings)
     connectors.connect_run(run, connection, {"project": gold_project})
     start(run)
-    play(studio, tokens, run, outage)
+    made = play(studio, tokens, run, outage)
+    link = run.connections.get()
+    wait_until(lambda: not link.tasks.present().exists(), "the removal of open tasks", 90)
     run.refresh_from_db()
     times = seconds_to_task(run)
     describe(f"outage of {outage:g} s" if outage else "no outage", times)
-    # Each answer here is one given there; each one there is here, unless it came at the very end.
+    # Each answer here is one given there, and each one given there counts or is listed.
     stored = dict(run.answers.values_list("assignment_id", "response"))
     given = annotations_of(studio, run)
-    asked = set(Assignment.objects.filter(candidate__run=run).values_list("pk", flat=True))
     assert {number: given[number][0] for number in stored} == stored
     assert run.ended is not None
-    early = {number for number, (_, at) in given.items() if at < run.ended - POLLED}
-    assert asked & early <= stored.keys()
-    print(f"{len(stored)} answers here, {len(given)} there, none lost and none twice")
-    counted = Answer.objects.filter(run=run, applied_in__isnull=False).count()
-    assert counted == sum(run.candidates.values_list("pulls", flat=True))
+    counted = set(
+        Answer.objects.filter(run=run, applied_in__isnull=False).values_list("pk", flat=True)
+    )
+    assert len(counted) == sum(run.candidates.values_list("pulls", flat=True))
+    assert made.keys() == {number for number, (answer, _) in given.items() if answer}
+    listed = dict(run.uncounted.exclude(at=None).values_list("number", "reason"))
+    listed |= dict.fromkeys(stored.keys() - counted, reports.UNREACHED)
+    assert made.keys() <= counted | listed.keys()
+    assert not counted & listed.keys()
+    early = {number for number, at in made.items() if at < run.ended}
+    reasons = {each.reason: each.answers for each in reports.count_uncounted(run)}
+    assert sum(reasons.values()) == len(listed)
+    print(
+        f"{len(early)} answers given before the end and {len(made.keys() - early)} after it; "
+        f"{len(early & counted)} counted; not counted: {reasons}"
+    )
+    # Nothing that was given in time was withdrawn; only what is fetched after the end can miss it.
+    assert set(reasons) <= {"ended", reports.UNREACHED}
+    in_time = {number for number in early if made[number] < run.ended - POLLED}
+    assert in_time <= counted | {number for number in listed if listed[number] == reports.UNREACHED}
     chosen = {one.worker.key for one in run.candidates.filter(verdict=1)}
     assert chosen == {f"p{i}@example.org" for i in range(GOOD)}
-    link = run.connections.get()
-    wait_until(lambda: not link.tasks.present().exists(), "the removal of open tasks", 90)
     connectors.write_back(link, "description", sorted(chosen))
     wait_until(lambda: not connection.calls.pending().exists(), "the selection to be written", 60)
     with studio.client() as client:

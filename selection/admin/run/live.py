@@ -69,6 +69,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         if run.ended and run.started
         else "",
         "progress": progress,
+        "uncounted": reports.count_uncounted(run),
         "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),

@@ -24,6 +24,7 @@ from selection.admin.model_workers.run_page import (
     model_facts,
 )
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
+from selection.answers import presence
 from selection.errors import Refused
 from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
@@ -219,8 +220,9 @@ def _links_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
 
 
 def _open_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
-    columns = reports.open_columns(run)
-    return csv_response(f"{run} open questions", columns, reports.open_table(run), style)
+    columns, rows = reports.open_columns(run), reports.open_table(run)
+    presence.record_handed(row["assignment"] for row in rows)
+    return csv_response(f"{run} open questions", columns, rows, style)
 
 
 def _dump_response(run: Run, _: exports.CsvStyle) -> HttpResponseBase:

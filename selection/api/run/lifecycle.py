@@ -48,6 +48,7 @@ def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "progress": vars(progress),
+        "uncounted": [vars(each) for each in reports.count_uncounted(run)],
         "wasted": None if void is None else vars(void),
         "forecast": None if ahead is None else asdict(ahead),
         "needs": [vars(need) for need in reports.list_alerts(run, fit, signs)],

@@ -60,6 +60,11 @@ class ProgressOut(Schema):
     """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
 
 
+@declared_by(reports.UncountedAnswers)
+class UncountedOut(Schema):
+    """Answers that were given and do not count, for one reason."""
+
+
 @declared_by(VoidBudget)
 class WastedOut(Schema):
     """Budget spent on answers to questions retired later: they are paid, but do not count."""
@@ -151,6 +156,7 @@ class RunOut(_RunSettings):
         "workers are expected to exceed, the p-value of the check."
     )
     progress: ProgressOut
+    uncounted: list[UncountedOut] = Field(description="Answers that do not count, by reason.")
     wasted: WastedOut | None = Field(
         description="Budget lost to retired questions, in answers. null without a loss, and if "
         "the run ended for another reason. The named budget makes up for the loss."

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from selection import db_clock, engine
-from selection.answers import batch, overdue, recording
+from selection.answers import batch, overdue, presence, recording
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
 from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
@@ -255,3 +255,39 @@ def test_answer_to_a_question_withdrawn_at_this_moment_is_not_found(monkeypatch)
     monkeypatch.setattr(recording, "insert_answers", late)
     with pytest.raises(NotFound):
         recording.record_answer(gone.pk, "yes")
+
+
+def test_answers_for_another_team_s_run_are_unknown(run):
+    first, second = open_of(run)[:2]
+    with pytest.raises(NotFound):
+        recording.record_answer(first.pk, "yes", team_id=run.team_id + 1)
+    [result] = batch.record_batch([(second.pk, "yes")], run.team_id + 1)
+    assert isinstance(result, NotFound)
+    assert not Answer.objects.exists()
+
+
+def test_choices_that_differ_by_a_mark_are_graded_by_it(run):
+    """The choices decide on what is compared."""
+    slip = open_of(run)[0]
+    questions = type(slip.question).objects.filter(pk=slip.question_id)
+    questions.update(choices=["C", "C."], accepted=["C"])
+    recording.record_answer(slip.pk, "C.")
+    assert not Answer.objects.get().right
+
+
+def test_a_second_look_does_not_restart_the_time_to_answer(run):
+    slip = open_of(run)[0]
+    presence.record_shown(run, [slip.pk])
+    past = timezone.now() - timedelta(minutes=5)
+    Assignment.objects.filter(pk=slip.pk).update(shown=past, due=past + timedelta(minutes=20))
+    presence.record_shown(run, [slip.pk])
+    slip.refresh_from_db()
+    assert (slip.shown, slip.due) == (past, past + timedelta(minutes=20))
+
+
+def test_nothing_expires_during_a_pause(run):
+    slip = open_of(run)[0]
+    presence.record_shown(run, [slip.pk])
+    lifecycle.pause_run(run)
+    assert overdue.expire_overdue(timezone.now() + timedelta(days=1)) == {}
+    assert not Answer.objects.exists()

@@ -293,3 +293,11 @@ def test_displayed_question_of_a_worker_who_left_counts_at_its_worst():
     membership.withdraw_workers(run, [candidate.worker.key])
     gone = arrays.load_arrays(Run.objects.get()).selector.state.gone
     assert gone.tolist() == [[0], [0], [1]]
+
+
+def test_a_step_keeps_to_the_budget_with_present_and_absent_workers():
+    """Before there are enough to choose from, no algorithm counts what the step deals itself."""
+    run = make_run(n=2, budget=4, enrolling=True, slots_per_worker=4, hours_to_come=48)
+    run.candidates.filter(arm=0).update(seen=timezone.now())
+    step = engine.advance(run.pk)
+    assert step.dealt == Assignment.objects.count() == 4

@@ -7,11 +7,19 @@ import pytest
 from django.utils import timezone
 
 from selection.errors import Conflict, Refused
-from selection.model_workers import spending
-from selection.models import Candidate, Endpoint, ModelSpending, Run
+from selection.model_workers import endpoints, ledger, prices, spending
+from selection.models import (
+    Candidate,
+    Endpoint,
+    ModelCall,
+    ModelServer,
+    ModelSpending,
+    Run,
+    Team,
+)
 from selection.runs import lifecycle
 from tests.selection.model_workers.conftest import make_model_run
-from tests.worlds import make_run
+from tests.worlds import make_pool, make_run
 
 pytestmark = pytest.mark.django_db
 OFF = "http://127.0.0.1:9/v1"
@@ -65,3 +73,27 @@ def test_only_failing_models_that_still_take_part_block_a_run():
     Candidate.objects.filter(run=run, worker__key="w3").update(gone=Candidate.Gone.WITHDRAWN)
     failing = spending.failing_endpoints(run)
     assert [endpoint.worker.key for endpoint in failing] == ["w1", "w2"]
+
+
+def test_a_dear_claim_leaves_the_money_of_the_calls_in_flight() -> None:
+    budget = ModelSpending(run_id=1, limit=100, spent=0, in_flight=80)
+    calls = [ModelCall(run_id=1, reserved=40, state=ModelCall.State.SENT) for _ in range(2)]
+    for call, claim in zip(calls, (90, 40), strict=True):
+        ledger._settle(call, {1: budget}, claim)
+    assert [call.cost for call in calls] == [60, 40]
+    assert (budget.spent, budget.in_flight) == (100, 0)
+
+
+def test_a_cost_is_rounded_up() -> None:
+    endpoint = Endpoint(price_in=Decimal("0.0001"), price_out=Decimal(0), price_call=Decimal(0))
+    assert [prices.cost_of_tokens(endpoint, tokens, 0) for tokens in (0, 1, 10, 11)] == [0, 1, 1, 2]
+
+
+def test_models_of_another_team_s_server_are_refused() -> None:
+    server = ModelServer.objects.create(
+        name="theirs", url="http://127.0.0.1:9/v1", team=Team.objects.create(name="other")
+    )
+    pool = make_pool(0)
+    with pytest.raises(Refused, match="is another team's"):
+        endpoints.store_endpoints(pool, [("m", Endpoint(server=server, model="m"))])
+    assert not pool.workers.exists()

@@ -5,8 +5,9 @@ from django.test import Client
 
 from selection import engine, reports
 from selection.admin.page import object_url
+from selection.engine.rejudge import rejudge
 from selection.errors import Refused
-from selection.models import Run
+from selection.models import Answer, Run
 from selection.reports.dump import dump_run
 from selection.runs import lifecycle
 from selection.runs.settings import drafts
@@ -54,6 +55,23 @@ def test_run_ends_with_its_guarantee_when_questions_run_out() -> None:
     lines = reports.worker_standings(run)
     assert not any(line.selected for line in lines)
     assert reports.state_pass_mark(run, lines).startswith("Pass mark: no worker is selected")
+
+
+def test_the_mark_counts_after_a_correction() -> None:
+    run = play(3, algorithm="certified")
+    assert run.candidates.filter(verdict=1).count() == 3
+    lost = run.candidates.get(worker__key="w0")
+    wrong = Answer.objects.filter(
+        assignment__candidate=lost, assignment__position__gte=round(0.7 * lost.pulls)
+    )
+    wrong.update(right=False)
+    rejudge(run)
+    assert run.finished
+    worst_third = run.candidates.exclude(worker__key__in=("w0", "w1", "w2")).order_by("-rewards")[0]
+    lost.refresh_from_db()
+    assert lost.rewards / lost.pulls > worst_third.rewards / worst_third.pulls
+    assert lost.verdict == -1
+    assert run.candidates.filter(verdict=1).exists()
 
 
 def test_mark_of_a_question_set_is_shown_by_all_its_questions() -> None:

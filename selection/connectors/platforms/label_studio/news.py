@@ -63,10 +63,13 @@ def answers_of(
 def _answer(link: RunConnection, number: int, annotation: Mapping[str, Any]) -> OutsideAnswer:
     by = annotation.get("completed_by")
     names = [by.get("id"), by.get("email")] if isinstance(by, dict) else [by]
+    response = reading.response_of(annotation, link.memory.get(CONTROL, "answer"))
+    if response is None and annotation.get("result") and not annotation.get("was_cancelled"):
+        response = ""  # it is no skipped task, and no answer that can be read
     return OutsideAnswer(
         link,
         number,
-        reading.response_of(annotation, link.memory.get(CONTROL, "answer")),
+        response,
         [str(name) for name in names if name],
         _revision(annotation),
     )
