@@ -1,5 +1,7 @@
 """Counts in words. Every noun after a number comes from here."""
 
+from decimal import Decimal
+
 from selection import viewer_locale
 
 # Plurals that do not end in -s, and verbs by their plural.
@@ -27,6 +29,12 @@ def count_noun(count: float, noun: str, verb: str = "") -> str:
 def counted(count: float, noun: str, verb: str = "") -> str:
     """Write the same for stored texts, commands and programs, in no viewer's locale."""
     return _join_words(f"{count:,}", count, noun, verb)
+
+
+def count_points(difference: float | Decimal) -> str:
+    """Count a difference of accuracies in percentage points, with the noun: 9.6 points."""
+    points = viewer_locale.format_points(difference)
+    return f"{points} point{'' if points == '1' else 's'}"
 
 
 def _join_words(number: str, count: float, noun: str, verb: str) -> str:

@@ -86,21 +86,24 @@ def format_signed(number: float, places: int) -> str:
     return f"{sign}{format_fraction(abs(number), places)}"
 
 
-def format_percent(share: float, places: int = 0) -> str:
+def format_percent(share: float | Decimal, places: int = 0) -> str:
     """Write a share as a percentage: 5%."""
     locale = _viewer.get() or ENGLISH
     text: str = _set_places(locale.percent_formats[None], places).apply(share, locale)
     return text
 
 
-def format_points(difference: float) -> str:
+def format_points(difference: float | Decimal) -> str:
     """Write a difference of shares in percentage points: 10, 7.6, 1.25."""
-    points = round(100 * difference, 3)
+    points = 100 * difference
+    if isinstance(points, float):
+        points = round(points, 3)
     return format_fraction(points, places_of(points))
 
 
-def places_of(number: float) -> int:
-    return len(f"{number:.10g}".partition(".")[2])
+def places_of(number: float | Decimal) -> int:
+    exponent = Decimal(f"{number:.10g}").normalize().as_tuple().exponent
+    return max(0, -int(exponent))
 
 
 def format_currency(amount: Decimal, currency: str, places: int) -> str:

@@ -5,7 +5,8 @@ from itertools import accumulate
 
 from selection.facts import Facts
 from selection.models import Run, Step
-from selection.reports import DOUBT, PopulationSummary, count_points, rounded_up
+from selection.reports import DOUBT, PopulationSummary, rounded_up
+from selection.texts import count_points
 
 from .scales import HEIGHT, WIDTH, draw_band, draw_line, place_times
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from selection import reports
 from selection.models import Run
-from selection.reports import GuaranteeStatus, RunStandings, WorkerStanding
+from selection.reports import RunGuarantee, RunStandings, WorkerStanding
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class ExportContext:
         return reports.run_standings(self.run)
 
     @cached_property
-    def guarantee(self) -> GuaranteeStatus:
-        return reports.promise_status(self.run, self.standings.selection, self.standings.fit)
+    def guarantee(self) -> RunGuarantee:
+        return reports.guarantee_of_run(self.run, self.standings.selection, self.standings.fit)
 
     @cached_property
     def lines_by_worker(self) -> dict[str, list[WorkerStanding]]:

@@ -3,7 +3,7 @@
 from statistics import median
 
 from selection.models import Run
-from selection.reports import WEAKENED, count_given, ended_early
+from selection.reports import count_given, ended_early
 from selection.runs import money
 from selection.runs.settings import algorithm_choices
 from selection.texts import count_noun, counted
@@ -22,12 +22,10 @@ def methods_paragraph(context: ExportContext) -> str:
         _asking_sentence(run),
         _guarantee_sentence(context),
         _cost_sentence(context),
-        context.guarantee.over,
+        _corrections_sentence(run),
+        _repeat_sentence(run),
     ]
-    by_hand = "" if context.guarantee.verdict == WEAKENED else context.guarantee.by_hand
-    return " ".join(
-        filter(None, [*parts, _corrections_sentence(run), by_hand, _repeat_sentence(run)])
-    )
+    return " ".join(filter(None, parts))
 
 
 def list_references(run: Run) -> str:
@@ -77,8 +75,8 @@ def _guarantee_sentence(context: ExportContext) -> str:
     ended = f"The run ended because {run.why_ended}."
     if ended_early(run) and (early := _early_end_sentence(context)):
         ended += f" The guarantee at an early end rests on another proof: {early}."
-    rests = guarantee.assumes.replace("Assumes", "This assumes", 1)
-    return f"{ended} {guarantee.sentence} {rests}"
+    rests = guarantee.assumptions.replace("Assumes", "This assumes", 1)
+    return f"{ended} {guarantee.text} {rests}"
 
 
 def _early_end_sentence(context: ExportContext) -> str:

@@ -69,7 +69,7 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
         "once_in": 1 / run.delta,
         "price": money.format_price(run),
         "budget_cost": money.format_cost(run, run.budget) if run.budget else "",
-        "promised": context.guarantee,
+        "guarantee": context.guarantee,
         "early": reports.ended_early(run),
         "interval": reports.interval_meaning(run),
         "references": methods_paragraph.list_references(run),
@@ -85,8 +85,7 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
     tested = sum(any(line.answers for line in lines) for lines in context.lines_by_worker.values())
     end = run.ended or db_clock.database_now()
     return {
-        "floor": reports.state_mean_floor(run, context.standings.lines),
-        "mark": reports.state_pass_mark(run, context.standings.lines),
+        "claims": reports.claims_at_end(run, context.standings.lines),
         "progress": progress,
         "given": answers,
         "cost": money.format_cost(run, answers),
@@ -95,7 +94,6 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
         "lasted": reports.format_duration(end - run.started) if run.started else "",
         "parts": _report_parts(context),
         "models": model_part.describe_models(context),
-        "warnings": context.standings.fit.warnings,
         "missing": _missing_workers(context),
         "corrections": events.filter(kind="regrade"),
         "events": events.exclude(kind="regrade")[:MOST_EVENTS],

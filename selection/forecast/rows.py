@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from selection.runs.settings.guarantee_texts import word_plan
 from selection.texts import counted
 from topk import rounded_up
+from topk.promise import NEUTRAL
 
 from .bands import MANY, prediction_band
 from .candidates import Contender, unsuitable_contenders
@@ -60,7 +62,7 @@ class Forecast:
     algorithm: str
     title: str
     options: Annotated[dict[str, Any], "Options that differ from the algorithm's defaults."]
-    promise: Annotated[str, "The guarantee if the run reaches its target."] = ""
+    guarantee: Annotated[str, "The guarantee if the run reaches its target."] = ""
     keeps: Annotated[bool, "True if the guarantee covers the goal."] = False
     fixed_budget: Annotated[bool, "True if the algorithm always spends the whole budget."] = False
     answers: Annotated[
@@ -145,7 +147,7 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         algorithm=contender.name,
         title=contender.title,
         options=contender.options,
-        promise=contender.promise.sentence(plan.problem()),
+        guarantee=word_plan(contender.promise, plan.problem(), plan.mark, NEUTRAL),
         keeps=contender.fits,
         fixed_budget=contender.fixed_budget,
         answers=answers,

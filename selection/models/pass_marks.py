@@ -51,8 +51,12 @@ def describe_find(run: Run, mean: float) -> str:
 
 
 def format_mark(run: Run) -> str:
-    """Format the mark in percent, with the places that it has."""
-    percent = round(100 * (run.pass_mark or 0), 6)
+    return write_mark(run.pass_mark or 0)
+
+
+def write_mark(mark: float) -> str:
+    """Write a mark in percent, with the places that it has."""
+    percent = round(100 * mark, 6)
     return format_percent(percent / 100, places_of(percent))
 
 

@@ -217,7 +217,7 @@ class Run(RunColumns):
 
     @property
     def why_ended(self) -> str:
-        """Return the reason of its end; ``reports.guarantee_status`` judges the guarantee."""
+        """Return the reason of its end; ``reports.guarantee`` judges the guarantee."""
         if self.ended_by_guarantee:
             return "its rule to stop was met"
         if self.ending == Run.Ending.REGRADED and self.has_replaced:

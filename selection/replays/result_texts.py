@@ -5,10 +5,9 @@ from typing import Any
 
 from selection.facts import Facts
 from selection.models import Replay
-from selection.reports import count_points
 from selection.runs import money
 from selection.runs.roster.worker_prices import format_price
-from selection.texts import count_noun
+from selection.texts import count_noun, count_points
 from selection.viewer_locale import format_count, format_percent
 
 from .results import MethodResult, ReplayResult

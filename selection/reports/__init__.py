@@ -19,6 +19,7 @@ from .comparison import compare_runs
 from .dump import dump_run
 from .dump_text import dump_text
 from .durations import format_duration
+from .end_claims import EndClaims, claims_at_end
 from .explain import explain_candidate
 from .exports import export_run, export_table, run_facts, selected_rows
 from .forecast_running import (
@@ -29,17 +30,8 @@ from .forecast_running import (
     summarise_forecast,
 )
 from .gold_health import GOLD_COLUMNS, gold_health, gold_rows
-from .guarantee_status import (
-    WEAKENED,
-    GuaranteeStatus,
-    current_guarantee,
-    interval_meaning,
-    promise_status,
-)
-from .mean_floor import MeanFloor, state_mean_floor
+from .guarantee import RunGuarantee, current_guarantee, guarantee_of_run, interval_meaning
 from .model_fit import ModelFit, model_fit, order_doubt
-from .pass_mark import state_pass_mark
-from .plain_guarantee import count_points, state_plan_guarantee
 from .progress import Progress, annotate_counts, count_given, read_history, read_progress
 from .replacement import Replacement, describe_answers, preview_replacement
 from .selection import ended_early

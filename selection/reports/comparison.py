@@ -9,7 +9,7 @@ from selection.runs.settings import algorithm_choices
 from selection.runs.settings.run_settings import RUN_SETTINGS, SETTINGS
 from selection.viewer_locale import format_count
 
-from .guarantee_status import promise_status
+from .guarantee import guarantee_of_run
 from .progress import read_progress
 from .standings import WorkerStanding, worker_standings
 
@@ -75,7 +75,7 @@ def _figures_of(run: Run) -> dict[str, str]:
         "State": run.state,
         "Ended because": run.why_ended or "–",
         "Answers counted": format_count(progress.counted),
-        "ε reached": _value_text(promise_status(run).epsilon),
+        "ε reached": _value_text(guarantee_of_run(run).epsilon),
         "Accepted": str(progress.accepted),
         "Rejected": str(progress.rejected),
         "Not tested": str(progress.not_tested),

@@ -19,14 +19,14 @@ from selection.models import (
     Skill,
     Worker,
 )
-from selection.runs.settings import algorithm_choices
+from selection.runs.settings import guarantees
 from selection.runs.settings.run_settings import RUN_SETTINGS, Dumped
 from selection.version import __version__
 from topk import expand_memory, pack_memory
 from topk.groups import number_groups
 from topk.verify import FORMAT, VERSION, digest_of
 
-from .guarantee_status import promise_status
+from .guarantee import guarantee_of_run
 from .selection import selection_of_run
 
 # An anonymous dump has these columns only: nothing about people, questions or responses.
@@ -230,11 +230,11 @@ def _event_data(event: Event, anonymous: bool) -> dict[str, Any]:
 
 def _result_data(run: Run) -> dict[str, Any]:
     selection = selection_of_run(run)
-    guarantee = promise_status(run, selection)
+    guarantee = guarantee_of_run(run, selection)
     return {
         "selection": sorted(selection.arms.tolist()),
         "by": selection.by,
         "epsilon": guarantee.epsilon,
-        "promise": guarantee.sentence,
-        "among": algorithm_choices.describe_allowed_selections(run) if run.several else "",
+        "guarantee": guarantee.text,
+        "among": guarantees.describe_allowed_selections(run) if run.several else "",
     }

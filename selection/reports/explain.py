@@ -14,7 +14,7 @@ from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
 from topk.verify.what_if import flips_needed, selected_numbers
 
 from .dump import dump_run
-from .guarantee_status import interval_meaning
+from .guarantee import interval_meaning
 
 # Limit of answers, because the counterfactuals replay the algorithm some ten times.
 MOST_ANSWERS = 200_000

@@ -14,9 +14,8 @@ from django.db.models import Sum
 from selection.models import Run
 from selection.runs.settings import priors
 
-from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval_meaning, promise_status
-from .mean_floor import state_mean_floor
-from .pass_mark import state_pass_mark
+from .end_claims import claims_at_end
+from .guarantee import KEPT, ON_AVERAGE, WEAKENED, guarantee_of_run, interval_meaning
 from .standings import RunStandings, quota_lines, run_standings, skill_lines
 from .worker_columns import WorkerStanding, cell_value, selected_columns
 
@@ -34,8 +33,7 @@ def export_run(run: Run) -> dict[str, Any]:
 def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
     lines = standings.lines
     fit = standings.fit
-    guarantee = promise_status(run, standings.selection, standings.fit)
-    floor = state_mean_floor(run, lines)
+    guarantee = guarantee_of_run(run, standings.selection, standings.fit)
     return {
         "run": run.name,
         "pool": run.pool.name,
@@ -45,21 +43,17 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "regraded": _format_moment(run.regraded),
         "certified": run.certified and guarantee.verdict == KEPT,
         "verdict": guarantee.verdict,
-        "promise": guarantee.sentence,
+        "guarantee": guarantee.text,
+        "target": guarantee.target,
+        "assumptions": guarantee.assumptions,
         "named_by": standings.selection.by if standings.selection else "",
         "epsilon_reached": guarantee.epsilon,
-        "holds": guarantee.holds,
-        "over": guarantee.over,
-        "by_hand": guarantee.by_hand,
-        "guaranteed_now": guarantee.now,
-        "mean_at_least": None if floor is None else floor.accuracy,
-        "mean_guarantee": "" if floor is None else floor.sentence,
+        "scope": guarantee.scope,
         "pass_mark": run.pass_mark,
-        "mark_guarantee": state_pass_mark(run, lines),
+        **vars(claims_at_end(run, lines)),
         "weakenings": [each.build_row() for each in guarantee.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
-        "assumptions": guarantee.assumes,
         "algorithm": run.algorithm,
         "options": run.hand_set | _prior_of(run),
         "learned_from": priors.prior_numbers(run),
@@ -103,7 +97,7 @@ def _certified_word(document: dict[str, Any]) -> str:
         return WEAKENED
     if not document["certified"]:
         return "not certified"
-    return "on average" if document["holds"] == ON_AVERAGE else "certified"
+    return "on average" if document["scope"] == ON_AVERAGE else "certified"
 
 
 def _prior_of(run: Run) -> dict[str, Any]:
@@ -143,13 +137,9 @@ def export_table(run: Run) -> list[dict[str, Any]]:
     facts = (
         {
             "certified": _certified_word(document),
-            "promise": document["promise"],
-            "named_by": document["named_by"],
-            "epsilon_reached": document["epsilon_reached"],
-            "holds": document["holds"],
+            **{name: document[name] for name in ("guarantee", "assumptions", "named_by")},
+            **{name: document[name] for name in ("epsilon_reached", "scope")},
             **({"mark_guarantee": document["mark_guarantee"]} if run.pass_mark else {}),
-            "by_hand_note": document["by_hand"],
-            "warnings": " ".join(document["warnings"]),
             "ending": document["ending"] or document["status"],
         }
         | {name: document[name] for name in ("run", "algorithm", "k", "epsilon", "delta", "budget")}

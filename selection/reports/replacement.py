@@ -11,7 +11,7 @@ from selection.models import Run, plain_key
 from selection.runs import lifecycle, replacement
 from selection.texts import count_noun
 
-from .guarantee_status import KEPT, WEAKENED, promise_status
+from .guarantee import KEPT, WEAKENED, guarantee_of_run
 from .standings import worker_standings
 from .worker_columns import WorkerStanding
 
@@ -75,7 +75,7 @@ def _describe(
     before: Sequence[WorkerStanding],
     forecast: Forecaster | None,
 ) -> Replacement:
-    lines, status = worker_standings(run), promise_status(run)
+    lines, status = worker_standings(run), guarantee_of_run(run)
     known = {line.worker for line in before}
     gone = set(run.candidates.exclude(gone="").values_list("worker__key", flat=True))
     out = gone | set(workers)
@@ -88,7 +88,7 @@ def _describe(
         others=[line.worker for line in lines if line.worker not in known | out],
         by_hand=not judges,
         holds=holds,
-        guarantee=status.now if judges else BY_HAND,
+        guarantee=status.text if judges else BY_HAND,
         claim=(
             f"This is a claim of its own, beside that at the end of the run: each is wrong with a "
             f"probability of at most {run.delta:g}."

@@ -13,9 +13,19 @@ from topk.roster import OPENED
 
 from .collusion import CollusionSigns
 from .model_fit import ModelFit
-from .plain_guarantee import DOUBTS
 
 MOST_NAMED = 5
+# Doubts in a few words, by their codes.
+DOUBTS = {
+    "population": "this crowd may be of groups with very different accuracy",
+    "rough": "the fit to this crowd is rough",
+    "gap": "the best workers may be clearly ahead of the rest",
+    "few-answers": "some workers gave fewer than two answers and are assumed to be like the others",
+    "nearly-equal": "the workers are nearly equal, and a few may just lead or trail the others",
+    "same-questions": "workers err on the same questions, so their answers are not independent",
+    "chosen-questions": "workers may have chosen which questions they answered",
+    "earlier-run": "it starts from a run with other questions",
+}
 COPY, TAKE_BACK = ("Copy the run…", "copy"), ("Take workers back…", "do_change#roster")
 TIMEOUT = ("Change the timeout…", "do_change")
 OTHER_POOLS = "“Universal” holds for every crowd: copy the run and choose this algorithm."

@@ -43,8 +43,8 @@ function formValues(form) {
   return values;
 }
 
-async function showPromises(form) {
-  const base = location.pathname.replace(/run\/.*$/, "run/promises/");
+async function showGuarantees(form) {
+  const base = location.pathname.replace(/run\/.*$/, "run/guarantees/");
   const response = await fetch(`${base}?${formValues(form)}`);
   if (!response.ok) return;
   const open = document.querySelector("#guarantees details")?.open;
@@ -125,7 +125,7 @@ document.addEventListener("DOMContentLoaded", () => {
     showFields(form);
     clearTimeout(waiting);
     clearTimeout(pricing);
-    waiting = setTimeout(() => showPromises(form), 250);
+    waiting = setTimeout(() => showGuarantees(form), 250);
     pricing = setTimeout(() => showPrices(form), 1000);
   };
   form.addEventListener("input", (event) => {
@@ -136,6 +136,6 @@ document.addEventListener("DOMContentLoaded", () => {
   // The pool is chosen with a widget that speaks through jQuery only.
   window.django?.jQuery?.(form).on("change", later);
   showFields(form);
-  showPromises(form);
+  showGuarantees(form);
   pricing = setTimeout(() => showPrices(form), 1000);
 });

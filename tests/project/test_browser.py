@@ -46,7 +46,7 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
     choose_option(desktop, "pool", "Spring crowd")
     choose_option(desktop, "question_set", "Birds")
     desktop.get_by_label("K", exact=False).first.fill("1")
-    expect(desktop.locator("#guarantees")).to_contain_text("within 0.1 of the best")
+    expect(desktop.locator("#guarantees")).to_contain_text("at most 10 points less accurate")
     desktop.get_by_role("button", name="Save", exact=True).click()
     desktop.get_by_role("button", name=START).click()
     expect(desktop.locator(".cs-status")).to_have_text("Waiting for the first answers")

@@ -128,7 +128,7 @@ def test_form_shows_fields_of_the_algorithm_and_attributes_of_the_pool(desktop: 
     expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
     attribute.select_option("language")
     desktop.get_by_label("K", exact=False).first.fill("2")
-    expect(desktop.locator("#guarantees")).to_contain_text("that of the 2 best")
+    expect(desktop.locator("#guarantees")).to_contain_text("less accurate than the best 2")
     expect(attribute).to_have_value("language")
 
 

@@ -69,7 +69,7 @@ def test_overview_hides_runs_from_staff_without_permission(run):
 
 
 def test_guarantees_and_attribute_values_require_permission_to_make_runs(run):
-    address, asked = admin_url("run_promises"), {"pool": run.pool_id, "k": 2}
+    address, asked = admin_url("run_guarantees"), {"pool": run.pool_id, "k": 2}
     assert staff(*VIEW, "view_pool").get(address, asked).status_code == 403
     assert "Norway" in staff("add_run").get(address, asked).json()["html"]
     assert "Norway" in staff("view_run", "change_run").get(address, asked).json()["html"]

@@ -55,8 +55,8 @@ def test_form_knows_the_fields_of_an_algorithm():
 
 def test_algorithms_have_their_sentence_in_the_comparison(requester):
     asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-rand-lucb", "delta": 0.2}
-    page = requester.get(admin_url("run_promises"), asked).json()["html"]
-    first = page.index("With probability at least 0.8, the workers selected are the best 3.")
+    page = requester.get(admin_url("run_guarantees"), asked).json()["html"]
+    first = page.index("With probability at least 80%, the 3 selected are the best 3.")
     assert first < page.index("<details")
     for name in SELECTORS:
         assert f"<strong>{SELECTORS[name].title.replace(chr(39), '&#x27;')}</strong>" in page
@@ -67,11 +67,11 @@ def test_algorithms_have_their_sentence_in_the_comparison(requester):
 
 def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):
     asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-lucb"}
-    page = requester.get(admin_url("run_promises"), asked | {"option_parameters": "heuristic"})
+    page = requester.get(admin_url("run_guarantees"), asked | {"option_parameters": "heuristic"})
     assert "no guarantee" in page.json()["html"].split("<details")[0]
     assert (
         "no guarantee"
-        not in requester.get(admin_url("run_promises"), asked).json()["html"].split("<details")[0]
+        not in requester.get(admin_url("run_guarantees"), asked).json()["html"].split("<details")[0]
     )
 
 
@@ -146,7 +146,7 @@ def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(reque
     run = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert (run.ending, run.finished, run.certified) == ("budget", True, False)
     assert reports.read_progress(run).closed == 1
-    assert "no guarantee" in reports.promise_status(run).sentence
+    assert "no guarantee" in reports.guarantee_of_run(run).text
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "The run ended because the budget is spent." in words
     assert "The gap" not in words
@@ -166,8 +166,8 @@ def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     play(run, crowd(2, good=2), most=12)
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert reports.promise_status(run).sentence.startswith("Not certified")
-    assert "ε" not in reports.promise_status(run).sentence
+    assert reports.guarantee_of_run(run).text.startswith("The target (the certain best) was not")
+    assert "ε" not in reports.guarantee_of_run(run).text
 
 
 # -- meanings of accuracy

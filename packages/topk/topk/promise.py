@@ -1,6 +1,8 @@
-"""The guarantees of algorithms, in words that can stand next to a number."""
+"""The guarantees of algorithms: codes, numbers and the one sentence that states them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
 from math import ceil
 
@@ -30,26 +32,24 @@ class Goal(StrEnum):
 
 
 MEANING = {
-    Goal.EXACT: "the workers selected are the best {k}",
-    Goal.EXPLORE_K: (
-        "every worker selected is, in {measure}, within {epsilon:g} of the {ordinal} best"
-    ),
-    Goal.AGGREGATE: (
-        "the mean {measure} of the {k} workers selected is within {epsilon:g} "
-        "of that of the {k} best"
-    ),
+    Goal.EXACT: "the {k} selected are the best {k}{covered}{measure}{within}",
+    Goal.EXPLORE_K: "each selected worker is at most {loss} the {kth} best{covered}"
+    "{measure}{within}",
+    Goal.AGGREGATE: "the {k} selected are on average at most {loss} the best {k}{covered}"
+    "{measure}{within}",
 }
 MEANING_OF_ONE = {
-    Goal.EXACT: "the worker selected is the best",
-    Goal.EXPLORE_K: "the worker selected is, in {measure}, within {epsilon:g} of the best",
-    Goal.AGGREGATE: (
-        "the {measure} of the worker selected is within {epsilon:g} of that of the best"
+    Goal.EXACT: "the selected one is the best{covered}{measure}{within}",
+    **dict.fromkeys(
+        (Goal.EXPLORE_K, Goal.AGGREGATE),
+        "the selected one is at most {loss} the best{covered}{measure}{within}",
     ),
 }
+USUAL_MEASURE = "true accuracy"
 
 ASSUMPTIONS = (
-    "Assumes that a worker's answers are independent of each other, that questions come in random "
-    "order, and that the pool stays the same during the run."
+    "Assumes that a worker's answers are independent of each other and of those of other workers, "
+    "that questions come in random order, and that the pool stays the same during the run."
 )
 
 GUARANTEE_LOST = (
@@ -71,6 +71,40 @@ def rounded_up(epsilon: float) -> float:
     return min(1.0, ceil(epsilon * 1000 - 1e-9) / 1000)
 
 
+def describe_covered(present: int, total: int, stopped: bool) -> str:
+    """Name the workers that a guarantee is about at the end; empty if they are all of the run.
+
+    stopped  True if some of the others gave answers that counted, and left
+    """
+    if present == total:
+        return ""
+    return f" of the {present} who took part{' to the end' if stopped else ''}"
+
+
+class Numbers:
+    """The numbers of a sentence, written neutrally; an application may write its viewer's."""
+
+    def percent(self, share: Decimal) -> str:
+        return f"{_plain(100 * share)}%"
+
+    def points(self, difference: Decimal) -> str:
+        """Write a difference of shares in percentage points, with the noun: 9.6 points."""
+        points = _plain(100 * difference)
+        return f"{points} point{'' if points == '1' else 's'}"
+
+
+NEUTRAL = Numbers()
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+def _exact(number: float) -> Decimal:
+    """Take the decimal that a person wrote: 0.3, not the nearest binary fraction."""
+    return Decimal(f"{number:.10g}")
+
+
 @dataclass(frozen=True)
 class Promise:
     """The guarantee of an algorithm.
@@ -81,6 +115,7 @@ class Promise:
     early      the regret that the gap bounds if an exact run ends early
     note       the reason for no guarantee, if one could be expected
     within     the allowed selections, if not all
+    covered    the workers that it is about, if not all: `` of the 27 who took part``
     measure    the quantity compared
     assumes    the assumptions
     average    True if it holds on average over pools like this one, not for every pool: never show
@@ -99,7 +134,8 @@ class Promise:
     early: Goal = Goal.NONE
     note: str = ""
     within: str = ""
-    measure: str = "true accuracy"
+    covered: str = ""
+    measure: str = USUAL_MEASURE
     assumes: str = ASSUMPTIONS
     average: bool = False
     among: str = "pools like this one"
@@ -113,52 +149,74 @@ class Promise:
         """State the same guarantee about true scores, the means, in place of accuracies."""
         return replace(self, measure=self.measure.replace("accuracy", "score"))
 
-    def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
+    @property
+    def bounds_early(self) -> bool:
+        """True if the gap bounds a loss before the algorithm has stopped by itself."""
+        goal = self.early if self.goal is Goal.EXACT else self.goal
+        return self.fixed == "confidence" and goal not in (Goal.NONE, Goal.MARK)
+
+    def sentence(
+        self, problem: Problem, epsilon: float | None = None, numbers: Numbers = NEUTRAL
+    ) -> str:
         """Word the guarantee for this problem, or for the ``epsilon`` that holds now."""
         looks_best = "worker that looks" if problem.k == 1 else f"{problem.k} workers that look"
         if self.fixed == "budget":
             return f"The {looks_best} best when the budget is spent; no guarantee."
-        epsilon_reached = problem.epsilon if epsilon is None else epsilon
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
-            return f"The {looks_best} best; no guarantee{self._because()}."
-        if self.average:
-            return self._average(problem, epsilon_reached)
+            because = f": {self.note}" if self.note else ""
+            return f"The {looks_best} best; no guarantee{because}."
+        reached = problem.epsilon if epsilon is None else epsilon
+        sure = numbers.percent(1 - _exact(problem.delta))
         if goal is Goal.MARK:
-            return self._of_mark(problem, epsilon_reached)
-        meaning = (MEANING if problem.k > 1 else MEANING_OF_ONE)[goal].format(
-            k=problem.k, epsilon=epsilon_reached, ordinal=ordinal(problem.k), measure=self.measure
-        )
-        return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
+            return self._state_mark(problem, reached, sure, numbers)
+        values = self._word_values(problem, reached, numbers)
+        meaning = (MEANING if problem.k > 1 else MEANING_OF_ONE)[goal].format(**values)
+        if not self.average:
+            return f"With probability at least {sure}, {meaning}."
+        parts = [
+            f"For at least {sure} of {self.among}, {meaning}.",
+            "This is an average over such pools, not a guarantee for every pool.",
+            self.limits,
+            self.early_limits if reached > problem.epsilon else "",
+        ]
+        return " ".join(filter(None, parts))
 
-    def _of_mark(self, problem: Problem, epsilon: float) -> str:
+    def _word_values(
+        self, problem: Problem, epsilon: float, numbers: Numbers
+    ) -> Mapping[str, object]:
+        loss = f"{numbers.points(_exact(epsilon))} less accurate than"
+        if "accuracy" not in self.measure:
+            loss = f"{epsilon:g} below"
+        return {
+            "k": problem.k,
+            "kth": ordinal(problem.k),
+            "loss": loss,
+            "covered": self.covered,
+            "measure": "" if self.measure == USUAL_MEASURE else f", in {self.measure}",
+            "within": self.within,
+        }
+
+    def _state_mark(self, problem: Problem, epsilon: float, sure: str, numbers: Numbers) -> str:
         alone = problem.k == 1
-        who = "the worker selected, if any," if alone else "every worker selected"
+        who = "the selected worker, if any," if alone else "each selected worker"
         most = "" if alone else f" At most {problem.k} workers are selected."
-        least = "the pass mark less ε"
-        if self.mark is not None:
-            least = f"{self.mark - epsilon:g}"
-            least += f", the pass mark {self.mark:g} less ε" if epsilon else ", the pass mark"
         measure = f"{'an' if self.measure[0] in 'aeiou' else 'a'} {self.measure}"
+        least = self._word_least(epsilon, numbers)
         if self.mean_share and not alone:
+            share = numbers.percent(_exact(problem.delta))
             return (
-                f"On average, at most {100 * problem.delta:g} % of the workers selected have "
-                f"{measure} below {least}.{most}"
+                f"On average, at most {share} of the selected workers have {measure} below "
+                f"{least}.{most}"
             )
-        return (
-            f"With probability at least {1 - problem.delta:g}, {who} has "
-            f"{measure} of at least {least}.{most}"
-        )
+        return f"With probability at least {sure}, {who} has {measure} of at least {least}.{most}"
 
-    def _average(self, problem: Problem, epsilon: float) -> str:
-        best = "best" if problem.k == 1 else f"{problem.k} best"
-        sentence = (
-            f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
-            f"whose mean true accuracy is more than {epsilon:g} below that of the {best}. "
-            "This is an average over such pools, not a guarantee for every pool."
-        )
-        early = self.early_limits if epsilon > problem.epsilon else ""
-        return " ".join(filter(None, (sentence, self.limits, early)))
-
-    def _because(self) -> str:
-        return f": {self.note}" if self.note else ""
+    def _word_least(self, epsilon: float, numbers: Numbers) -> str:
+        """Word the least accuracy that is shown: the pass mark less ε, which is not the mark."""
+        if self.mark is None:
+            return "the pass mark less ε"
+        mark, least = _exact(self.mark), _exact(self.mark) - _exact(epsilon)
+        written = numbers.percent if "accuracy" in self.measure else _plain
+        if not epsilon:
+            return f"{written(mark)}, the pass mark"
+        return f"{written(least)}, the pass mark of {written(mark)} less ε"

@@ -11,7 +11,7 @@ from selection.reports import Progress
 from selection.reports.durations import format_duration
 from selection.reports.forecast_running import UNSEEN, format_answers
 from selection.runs import money
-from selection.texts import count_noun
+from selection.texts import count_noun, count_points
 
 # Below this share of simulated runs that finish, the run is at risk.
 SAFE = 0.95
@@ -93,12 +93,12 @@ def _describe_risk(run: Run, forecast: reports.RunningForecast) -> str:
     )
     if forecast.epsilon is None or forecast.epsilon >= 1:
         return f"{chance}, without any guarantee."
-    reached = reports.count_points(reports.rounded_up(forecast.epsilon))
+    reached = count_points(reports.rounded_up(forecast.epsilon))
     return f"{chance}. Most of these simulations achieved {reached}; the target is {_target(run)}."
 
 
 def _target(run: Run) -> str:
-    return reports.count_points(run.epsilon)
+    return count_points(run.epsilon)
 
 
 def _describe_full_test(run: Run, full_test: reports.FullTestForecast | None) -> str:

@@ -222,7 +222,7 @@ class SkillFormSet(forms.BaseInlineFormSet):
         return super().save_new(form, commit)
 
 
-class PromiseForm(OptionFields):
+class GuaranteeForm(OptionFields):
     """The settings in a run's form on which the guarantee depends; any of them may be missing.
 
     Pools and question sets are limited to those that the user may use, as in the run's form.
@@ -243,6 +243,8 @@ class PromiseForm(OptionFields):
     currency = forms.CharField(required=False)
     learn_from = forms.CharField(required=False)
     grouped_by = forms.CharField(required=False)
+    pass_mark = forms.FloatField(required=False)
+    quota_attribute = forms.CharField(required=False)
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -254,8 +256,10 @@ class PromiseForm(OptionFields):
         """Build the run with the settings that are given; a missing K is 1."""
         self.full_clean()
         cleaned = self.cleaned_data
-        names = (*validation.HARMLESS, "algorithm", "enrolling", "grouped_by")
+        names = (*validation.HARMLESS, "algorithm", "enrolling", "grouped_by", "pass_mark")
         data = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
+        if attribute := cleaned.get("quota_attribute"):  # their limits change no guarantee
+            data["quotas"] = {"attribute": attribute, "limits": {}}
         return Run(**{"k": 1} | data, options=options_given(cleaned.get("algorithm", ""), cleaned))
 
     def priced_run(self) -> Run | None:

@@ -41,11 +41,12 @@ PARTS = [
     "pages",
     "progress",
     "charts",
-    "promise",
+    "guarantee",
     "more",
     "signs",
     "money",
 ]
+STATED = {"review", "fit", "sharing"}  # alerts that the guarantee states
 # Maximum age of values that depend on the clock alone, for example "12 answers a minute".
 FRESH_SECONDS = 5
 # Pieces that take more processor time than this are reused for four times as long.
@@ -57,11 +58,10 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
     standings = reports.run_standings(run)
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
     alerts = reports.list_alerts(run, fit, signs)
-    guarantee = reports.promise_status(run, standings.selection, fit, signs)
+    guarantee = reports.guarantee_of_run(run, standings.selection, fit, signs)
     progress = reports.read_progress(run)
     remaining = forecast_running.describe_remaining(run, progress)
     status = status_line.write_status(run, progress, remaining, alerts, lines)
-    stated = _alerts_in_verdict(guarantee)
     return {
         "run": run,
         "live": run.status == Run.Status.RUNNING,
@@ -74,16 +74,15 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
-        "promised": guarantee,
+        "guarantee": guarantee,
         "remedies": status_line.show_remedies(run, guarantee.weakenings),
-        "proof": reports.current_guarantee(run, lines),
+        "since": reports.current_guarantee(run, lines),
         "status": status,
         "money": format_spending(run),
         "alerts": status_line.show_alerts(run, alerts, status, remaining),
-        "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in stated],
+        "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in STATED],
         "signs": signs,
-        "floor": reports.state_mean_floor(run, lines),
-        "mark": reports.state_pass_mark(run, lines),
+        "claims": reports.claims_at_end(run, lines),
         "outcome": outcome.build_outcome(run, lines),
         "population": run_charts.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),
@@ -94,10 +93,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "chart": run_charts.draw_progress(reports.read_history(run, 100), len(lines)),
         "table": table.build_table(run, lines, query),
     }
-
-
-def _alerts_in_verdict(guarantee: reports.GuaranteeStatus) -> set[str]:
-    return {"review", "fit", "sharing"} if guarantee.verdict == reports.WEAKENED else {"review"}
 
 
 def _is_note(run: Run, alert: reports.Alert) -> bool:

@@ -106,7 +106,7 @@ class RunPage(Page):
             "missing_media": media.missing_in_run(run),
             "refusals": list(validation.validate_stored_run(run, workers).values()),
             "own": algorithm_choices.choice_of_run(run, workers),
-            "target": reports.promise_status(run),
+            "guarantee": reports.guarantee_of_run(run),
             "accuracy": algorithm_choices.describe_accuracy(run),
             "learned": priors.learned_prior(run),
             "doubt": priors.prior_doubt(run),

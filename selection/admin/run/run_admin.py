@@ -28,7 +28,7 @@ from selection.runs.settings.run_settings import STORED, Section
 
 from . import forecast_draft
 from .fields import ALGORITHM_OPTIONS
-from .forms import PromiseForm, RunForm, SkillFormSet
+from .forms import GuaranteeForm, RunForm, SkillFormSet
 from .pages import run_urls
 
 
@@ -154,7 +154,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def guarantees_view(self, request: HttpRequest) -> HttpResponse:
         """Render the guarantees for the settings in the form, fetched by run_form.js."""
         self._require_form_permission(request)
-        form = PromiseForm(request.GET, request=request)
+        form = GuaranteeForm(request.GET, request=request)
         return JsonResponse({"html": guarantees_html(form.run(), form.pool_chosen())})
 
     def _require_form_permission(self, request: HttpRequest) -> None:
@@ -165,7 +165,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def prices_view(self, request: HttpRequest) -> HttpResponse:
         """Render each algorithm's price for the settings in the form, fetched by run_form.js."""
         self._require_form_permission(request)
-        run = PromiseForm(request.GET, request=request).priced_run()
+        run = GuaranteeForm(request.GET, request=request).priced_run()
         return JsonResponse(forecast_draft.price_algorithms(run) if run else {})
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -230,7 +230,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         prices = self.admin_site.admin_view(self.prices_view)
         return [
             path("prices/", prices, name="selection_run_prices"),
-            path("promises/", guarantees, name="selection_run_promises"),
+            path("guarantees/", guarantees, name="selection_run_guarantees"),
             *page_urls(self, *GUIDE_PAGES, *PAST_PAGES),
             *run_urls(self),
             *page_urls(self, *IMPORT_PAGES, importer=ANSWERS),

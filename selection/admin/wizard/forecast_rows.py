@@ -8,6 +8,7 @@ from selection.algorithms import OUR_RULES, describe_variant
 from selection.facts import Facts
 from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_runs
 from selection.runs.roster.worker_prices import format_price
+from selection.runs.settings import guarantee_texts
 from selection.texts import count_noun
 from selection.viewer_locale import format_count
 
@@ -22,11 +23,13 @@ def key_of(row: Forecast) -> str:
     return "|".join([row.algorithm, describe_variant(row.options)])
 
 
-def guarantee_texts(row: Forecast, plan: Plan) -> dict[str, str]:
-    """Word the row's guarantee in one sentence, and name the crowds that it does not cover."""
-    promise = Contender(row.algorithm, plan, row.options).promise
-    sentence = reports.state_plan_guarantee(promise, plan.k, plan.epsilon, plan.delta)
-    return {"guarantee": sentence, "limits": promise.limits}
+def word_guarantee(row: Forecast, plan: Plan, mark: float | None) -> str:
+    """Word the row's guarantee.
+
+    mark  a pass mark beside the rule
+    """
+    statement = Contender(row.algorithm, plan, row.options).promise
+    return guarantee_texts.word_plan(statement, plan.problem(), mark)
 
 
 def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Facts:

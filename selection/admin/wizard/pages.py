@@ -172,6 +172,7 @@ class ForecastPage(GuidePage, ActionPage):
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         table = self.methods
         best = table.best
+        mark = self.wish.settings["pass_mark"] if self.wish else plan.mark
         absent = forecast_requests.forecast_no_shows(self.object)
         without = absent.get((best.algorithm, best.title)) if best else None
         rules, others = (
@@ -180,7 +181,7 @@ class ForecastPage(GuidePage, ActionPage):
         )
         return {
             "best": forecast_rows.forecast_row(best, plan.questions, timed) if best else None,
-            **(forecast_rows.guarantee_texts(best, plan) if best else {}),
+            "guarantee": forecast_rows.word_guarantee(best, plan, mark) if best else "",
             "rules": rules,
             "others": others,
             "no_shows": forecast_rows.no_show_texts(plan, without, timed),

@@ -16,7 +16,7 @@ from selection.runs.roster import worker_prices
 from selection.runs.roster.worker_prices import AnswerPrice
 
 ELSEWHERE = (
-    *("title", "promise", "keeps", "fixed_budget", "answers_per_worker", "out_of_questions"),
+    *("title", "guarantee", "keeps", "fixed_budget", "answers_per_worker", "out_of_questions"),
     *("out_of_budget", "loss", "recommended", "cannot"),
 )
 

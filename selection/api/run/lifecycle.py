@@ -28,7 +28,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
 def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
     fit, signs = reports.model_fit(run), reports.find_signs(run)
-    promised = reports.promise_status(run, doubts=fit, signs=signs)
+    guarantee = reports.guarantee_of_run(run, doubts=fit, signs=signs)
     progress = reports.read_progress(run)
     ahead, void = reports.forecast_remaining(run, progress), void_budget.void_budget_of(run)
     return {
@@ -38,13 +38,12 @@ def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
         "quotas": run.quotas or None,
         "learned_from": priors.prior_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
-        "promise": promised.sentence,
-        "verdict": promised.verdict,
-        "over": promised.over,
-        "by_hand": promised.by_hand,
-        "epsilon_reached": promised.epsilon,
-        "guaranteed_now": promised.now,
-        "weakenings": [each.build_row() for each in promised.weakenings],
+        "guarantee": guarantee.text,
+        "target": guarantee.target,
+        "assumptions": guarantee.assumptions,
+        "verdict": guarantee.verdict,
+        "epsilon_reached": guarantee.epsilon,
+        "weakenings": [each.build_row() for each in guarantee.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "progress": vars(progress),

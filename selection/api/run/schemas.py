@@ -15,9 +15,14 @@ from selection.runs.void_budget import VoidBudget
 from .setting_fields import StrictSchema, change_fields, output_fields
 
 VERDICT = (
-    "State of the guarantee at the end: kept, weakened (`promise` has the reasons), early (the "
+    "State of the guarantee at the end: kept, weakened (`guarantee` has the reasons), early (the "
     "achieved ε differs from the target) or none."
 )
+
+GUARANTEE = (
+    "What is guaranteed now, or was at the end, with all that qualifies it; of a draft, the target."
+)
+TARGET = "What is guaranteed when the run's rule to stop is met."
 
 
 class SkillOut(Schema):
@@ -139,16 +144,11 @@ class RunOut(_RunSettings):
     )
     quotas: QuotasAskedOut | None
     skills: list[SkillOut]
-    promise: str
+    guarantee: str = Field(description=GUARANTEE)
+    target: str = Field(description=TARGET)
+    assumptions: str = Field(description="What both assume.")
     verdict: str = Field(description=VERDICT)
-    over: str = Field(
-        description="Workers that the guarantee covers; empty if it covers the whole pool."
-    )
-    by_hand: str = Field(description="Effect of verdicts by hand on the guarantee.")
     epsilon_reached: float | None = Field(description="The ε achieved until now or at the end.")
-    guaranteed_now: str = Field(
-        description="The guarantee now and its weakenings, in one sentence."
-    )
     weakenings: list[WeakeningOut]
     warnings: list[str] = Field(description="Reasons to doubt the guarantee for the pool.")
     population: PopulationOut | None = Field(

@@ -13,7 +13,7 @@ from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 from selection.reports.standings import QuotaStanding
 
-from .schemas import VERDICT, LearnedOut, PopulationOut, WeakeningOut
+from .schemas import GUARANTEE, TARGET, VERDICT, LearnedOut, PopulationOut, WeakeningOut
 
 
 @declared_by(reports.WorkerStanding)
@@ -82,21 +82,22 @@ class SelectionOut(Schema):
     regraded: str | None
     certified: bool
     verdict: str = Field(description=VERDICT)
-    promise: str
+    guarantee: str = Field(description=GUARANTEE)
+    target: str = Field(description=TARGET)
+    assumptions: str
     named_by: str = Field(
         description="Source of the selection: algorithm, proof, answers or everybody."
     )
     epsilon_reached: float | None
-    holds: str
-    over: str
-    by_hand: str
-    guaranteed_now: str
+    scope: str = Field(
+        description="every pool, or average over pools like this one; empty without a guarantee."
+    )
+    pass_mark: float | None
     mean_at_least: float | None = Field(
         description="Mean accuracy that the selected have, with an error probability δ of its own; "
         "null before the end."
     )
     mean_guarantee: str = Field(description="The sentence on this; empty before the end.")
-    pass_mark: float | None
     mark_guarantee: str = Field(
         description="The sentence on the selected and the pass mark; empty before the end and "
         "without a mark."
@@ -104,7 +105,6 @@ class SelectionOut(Schema):
     weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None
-    assumptions: str
     algorithm: str
     options: dict[str, Any] = Field(description="Options that were set by hand, by name.")
     learned_from: LearnedOut | None

@@ -1,17 +1,18 @@
 """The choices for a run: algorithms with their guarantees, settings and options."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run, pass_marks
-from selection.runs.roster import eligibility, quotas
-from topk import LIKE_THESE, Goal, Option, Promise
+from selection.runs.roster import quotas
+from topk import LIKE_THESE, Option, Promise
 
-from . import priors, validation
+from . import guarantee_texts, guarantees, priors, validation
+from .guarantees import GuaranteeFacts
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class AlgorithmChoice:
     title: str
     need: str
     group: str
-    promise: str
+    guarantee: str
     citation: str
 
 
@@ -47,23 +48,7 @@ def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
     if validation.validate_run(run, workers):
         return None
     workers = validation.expected_workers(run, workers)
-    promise = _fill_quotas(run, workers).selector(workers=workers).promise
-    return _build_choice(run.algorithm, guarantee_sentence(run, promise, workers))
-
-
-def _fill_quotas(run: Run, workers: int) -> Run:
-    """Fill in the run's quotas if possible: they are part of the guarantee."""
-    if not run.quotas or validation.validate_quotas(run):
-        return run
-    started = validation.copy_unsaved(run)
-    filled = quotas.build_quota_option(
-        run.quotas,
-        quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"]),
-    )
-    if run.enrolling:  # the workers are not known yet
-        filled = {"groups": [0] * workers, "at_least": [0], "at_most": [workers], "names": [""]}
-    started.options = run.options | {"quotas": filled}
-    return started
+    return _build_choice(run, run.algorithm, guarantees.state_guarantee(run, workers), workers)
 
 
 def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
@@ -77,41 +62,21 @@ def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
     several = run.several or run.selector_class.several_skills
     kinds = [(name, ALGORITHMS[name]) for name in algorithms.list_in_order()]
     choices = [
-        _build_choice(name, guarantee_sentence(run, kind.promise, workers))
+        _build_choice(run, name, guarantees.qualify_statement(run, kind.promise, kind), workers)
         for name, kind in kinds
         if (kind.takes_skills if several else not kind.several_skills)
     ]
     return sorted(choices, key=lambda choice: algorithms.GROUPS.index(choice.group))
 
 
-def guarantee_sentence(
-    run: Run, promise: Promise, workers: int, reached: float | None = None
-) -> str:
-    """Word the guarantee of this run, or with the ε ``reached`` so far."""
-    if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
-        return "The workers that look best in each skill when the budget is spent; no guarantee."
-    if promise.goal is Goal.MARK and promise.mark is None:
-        promise = replace(promise, mark=run.pass_mark)
-    if run.several:
-        promise = replace(promise, within=describe_allowed_selections(run))
-    return promise.sentence(run.problem(workers), reached)
-
-
-def describe_allowed_selections(run: Run) -> str:
-    """Describe the allowed selections of a run with several kinds of task."""
-    counts = [f"{skill.k} for “{skill}”" for skill in run.skills]
-    nobody = ", nobody for two of them" if run.one_kind_each else ""
-    return f", among all selections of {', '.join(counts[:-1])} and {counts[-1]}{nobody}"
-
-
-def _build_choice(name: str, promise: str) -> AlgorithmChoice:
+def _build_choice(run: Run, name: str, statement: Promise, workers: int) -> AlgorithmChoice:
     kind = ALGORITHMS[name]
     return AlgorithmChoice(
         name,
         kind.title,
         algorithms.OUR_RULES.get(name, ""),
         algorithms.group_of(name),
-        promise,
+        guarantee_texts.word_target(run, GuaranteeFacts(statement, workers)),
         kind.promise.citation,
     )
 

@@ -3,6 +3,7 @@
 δ, K, the algorithm and the question set define the run: to change one of these, copy the run.
 """
 
+from copy import copy
 from datetime import datetime
 from decimal import Decimal
 
@@ -14,7 +15,8 @@ from selection.runs.roster import membership
 from selection.texts import counted
 from selection.viewer_locale import format_moment
 
-from . import algorithm_choices, validation
+from . import guarantee_texts, guarantees, validation
+from .guarantees import GuaranteeFacts
 
 GUARANTEE_UNCHANGED = "The guarantee does not change: it covers any number of answers."
 OPEN_ASSIGNMENTS_STAY = "Open assignments stay open. The guarantee does not change."
@@ -127,12 +129,13 @@ def _describe_epsilon_reached(run: Run, value: float) -> str:
 
 
 def _describe_guarantee(run: Run, value: float) -> str:
-    workers = max(run.candidates.filter(gone="", skill=0).count(), run.k + 1)
-    probe = validation.copy_unsaved(run)
-    fixed = ("quotas", "prices", "groups")  # they have a value for each worker
-    probe.options = {name: value for name, value in run.options.items() if name not in fixed}
-    probe.epsilon = value
-    return algorithm_choices.guarantee_sentence(probe, probe.selector(workers).promise, workers)
+    workers = run.candidates.filter(gone="", skill=0).count()
+    if workers <= run.k:
+        return "too few workers are left for a guarantee."
+    changed = copy(run)
+    changed.epsilon = value
+    statement = guarantees.state_guarantee(changed, workers)
+    return guarantee_texts.word_target(changed, GuaranteeFacts(statement, workers))
 
 
 def is_roster_open(run: Run) -> bool:

@@ -186,7 +186,7 @@ def test_incomplete_form_is_not_priced(requester):
 
 
 def test_the_algorithms_of_a_group_stand_together(requester):
-    page = requester.get(admin_url("run_promises"), asked()).json()["html"]
+    page = requester.get(admin_url("run_guarantees"), asked()).json()["html"]
     assert page.count("Other methods: mean accuracy within ε of the best K") == 1
 
 

@@ -28,7 +28,7 @@ def test_the_selected_and_their_guarantee_come_before_alerts_and_progress(reques
     run = odd_run()
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert reports.promise_status(run).verdict == "weakened"
+    assert reports.guarantee_of_run(run).verdict == "weakened"
     markup, text = page_of(requester, run)
     selected = [line.worker for line in reports.worker_standings(run) if line.selected]
     last = max(markup.index(f"<b>{worker}</b>") for worker in selected[: outcome.MOST_NAMED])
@@ -72,22 +72,19 @@ def test_a_run_that_missed_its_guarantee_says_so_beside_the_selected(requester):
     lifecycle.stop_run(run)
     markup, _ = page_of(requester, run)
     first = markup.index("cs-chosen")
-    verdict = markup.index("No guarantee: there are too few answers.")
+    verdict = markup.index("No guarantee: there were too few answers.")
     assert first < verdict < markup.index("<h2>Details</h2>")
     assert "cs-note good" not in markup
 
 
-def test_notes_that_ask_for_no_action_are_folded_below_the_selected(requester):
+def test_verdict_by_hand_is_stated_without_a_guarantee_too(requester):
     run = play(make_run(algorithm="uniform", budget=60), crowd(1, 2))
     manual_verdicts.override_verdict(run.candidates.get(arm=5), 1, "ada", "I know their work")
     markup, text = page_of(requester, run)
-    assert reports.promise_status(run).verdict == "none"
-    folded = re.search(
-        r"<details class=\"cs-card cs-fold\"><summary><h2>Notes.*?</details>", markup, re.S
-    )
-    assert "1 accepted by hand" in folded.group()
+    assert reports.guarantee_of_run(run).verdict == "none"
+    assert "Notes on this crowd" not in text
     assert text.count("1 accepted by hand") == 1
-    assert markup.index("cs-chosen") < folded.start()
+    assert markup.index("cs-chosen") < markup.index("1 accepted by hand")
 
 
 def test_a_long_selection_leaves_room_for_the_guarantee(requester):

@@ -17,7 +17,7 @@ def test_form_creates_a_draft_and_shows_its_page(requester):
     run = Run.objects.get()
     assert response.request["PATH_INFO"] == admin_url("run_page", run.pk)
     assert (run.status, run.seed, run.budget) == ("draft", 11, None)
-    assert "within 0.2 of the 2nd best" in text_of(response)
+    assert "at most 20 points less accurate than the 2nd best" in text_of(response)
 
 
 def test_form_offers_a_random_seed(requester):
@@ -85,12 +85,12 @@ def test_form_refuses_a_pool_of_one(requester):
 
 def test_form_states_the_guarantee_for_its_numbers(requester):
     query = {"pool": make_pool(5).pk, "k": 3, "epsilon": 0.25, "delta": 0.2}
-    answer = requester.get(admin_url("run_promises"), query).json()["html"]
-    assert "With probability at least 0.8" in answer
-    assert "within 0.25 of the 3rd best" in answer
-    refused = requester.get(admin_url("run_promises"), query | {"k": 9}).json()["html"]
+    answer = requester.get(admin_url("run_guarantees"), query).json()["html"]
+    assert "With probability at least 80%" in answer
+    assert "at most 25 points less accurate than the 3rd best" in answer
+    refused = requester.get(admin_url("run_guarantees"), query | {"k": 9}).json()["html"]
     assert "K must be at least 1" in refused
-    assert requester.get(admin_url("run_promises"), {"pool": "x"}).status_code == 200
+    assert requester.get(admin_url("run_guarantees"), {"pool": "x"}).status_code == 200
 
 
 def test_a_run_that_has_begun_cannot_be_changed(requester):

@@ -141,7 +141,7 @@ def test_a_verdict_by_hand_is_in_the_selection(api):
         "w1": "algorithm",
         "w5": "hand",
     }
-    assert "1 accepted by hand" in api.get(f"/api/runs/{run.pk}").json()["by_hand"]
+    assert "1 accepted by hand" in api.get(f"/api/runs/{run.pk}").json()["guarantee"]
     send(api, "post", path, {"verdict": None})
     assert len(api.get(f"/api/runs/{run.pk}/selection").json()["workers"]) == 2
     assert (

@@ -95,7 +95,7 @@ def test_a_run_by_groups_goes_from_the_request_to_the_exported_selection(manager
     assert manager.post(f"runs/{made['id']}/moves/start").json()["status"] == "running"
     play(Run.objects.get(), crowd(3, good=2))
     document = manager.get(f"runs/{made['id']}/selection").json()
-    assert "whatever population each group of workers comes from" in document["promise"]
+    assert "whatever population each group of workers comes from" in document["guarantee"]
     assert {row["group"] for row in document["workers"]} == {"English", "German"}
 
 

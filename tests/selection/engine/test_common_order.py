@@ -73,8 +73,8 @@ def test_models_meet_one_order_and_the_best_are_selected(options, requester):
     assert all(deck == longest[: len(deck)] for deck in decks)
     assert_verified(run)
     document = reports.export_run(run)
-    measure = "accuracy on this set of 200 questions" if options else "true accuracy"
-    assert f"every worker selected is, in {measure}, within 0.2 of the 2nd best" in str(document)
+    measure = ", in accuracy on this set of 200 questions" if options else ""
+    assert f"at most 20 points less accurate than the 2nd best{measure}" in str(document)
     assert not document["warnings"]
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "each selected worker is at most 20 points less accurate than the 2nd best" in words
@@ -129,8 +129,8 @@ def test_retired_corrected_and_absent_leave_a_run_that_is_verified(options):
     assert selected(run) == ["w0", "w1"]
     assert_verified(run)
     if options:
-        assert "on this set of 198 questions" in reports.promise_status(run).sentence
-    assert {weakening.code for weakening in reports.promise_status(run).weakenings} == {"regrade"}
+        assert "on this set of 198 questions" in reports.guarantee_of_run(run).text
+    assert {weakening.code for weakening in reports.guarantee_of_run(run).weakenings} == {"regrade"}
     assert all(deck == max(questions_by_worker(run), key=len)[: len(deck)] for deck in met)
 
 
@@ -169,7 +169,7 @@ def test_model_that_was_set_aside_comes_back_with_its_answers():
     assert_verified(run)
     run = play(Run.objects.get(pk=run.pk), alike)
     assert selected(run) == ["w0", "w1"]
-    assert reports.promise_status(run).weakenings == ()
+    assert reports.guarantee_of_run(run).weakenings == ()
     assert_verified(run)
 
 
@@ -199,10 +199,10 @@ def test_stopped_run_states_the_least_epsilon_of_its_pairs():
     run = play(make_run(epsilon=0.02, slots=60), alike, most=12)
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    status = reports.promise_status(run)
+    status = reports.guarantee_of_run(run)
     assert selected(run) == ["w0", "w1"]
     assert 0.02 < status.epsilon < 1
-    assert f"within {status.epsilon:g} of the 2nd best" in status.sentence
+    assert f"at most {100 * status.epsilon:g} points less accurate than the 2nd best" in status.text
     assert_verified(run)
 
 

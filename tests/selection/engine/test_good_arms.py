@@ -40,7 +40,7 @@ def test_fewer_than_k_are_selected_if_fewer_are_good(rule: str) -> None:
     }
     document = reports.export_run(run)
     assert [row["worker"] for row in document["workers"]] == ["w0", "w1"]
-    assert "the pass mark 0.8 less ε" in document["promise"]
+    assert "50%, the pass mark of 80% less ε" in document["guarantee"]
     assert (document["verdict"], document["mark_guarantee"]) == ("kept", "")
     assert verify_dump(dump_run(run)).same
 
@@ -78,7 +78,7 @@ def test_early_end_keeps_the_workers_found_and_their_guarantee() -> None:
     run = play(2, "hdoc", questions=60, epsilon=0.4, delta=0.4, budget=100)
     assert run.ending == Run.Ending.BUDGET
     document = reports.export_run(run)
-    assert "The run ended before all workers were judged." in document["promise"]
+    assert "The run ended before all workers were judged." in document["guarantee"]
     assert verify_dump(dump_run(run)).same
 
 
@@ -97,7 +97,7 @@ def test_workers_may_join_until_enough_have_passed() -> None:
 
 def test_mark_on_the_question_set_is_about_its_questions() -> None:
     run = play(2, questions=40, options={"accuracy": "on this question set"}, epsilon=0.1)
-    assert "accuracy on this set of 40 questions" in reports.export_run(run)["promise"]
+    assert "accuracy on this set of 40 questions" in reports.export_run(run)["guarantee"]
 
 
 def test_page_and_api_show_the_guarantee(requester: Client, token: str) -> None:

@@ -162,7 +162,7 @@ def test_a_promise_about_this_question_set_knows_the_set_s_size():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
     assert run.effective_options()["questions"] == 200
     assert engine.advance(run.pk).dealt == 12
-    sentence = reports.promise_status(run).sentence
+    sentence = reports.guarantee_of_run(run).text
     assert "accuracy on this set of 200 questions" in sentence
 
 

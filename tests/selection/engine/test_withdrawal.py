@@ -129,8 +129,8 @@ def test_worker_who_never_came_is_neither_accepted_nor_rejected():
         assert (lines[key].answers, lines[key].out, lines[key].selected) == (0, 0, False)
     assert sorted(key for key in lines if lines[key].selected) == ["w0", "w1"]
     export = reports.export_run(run)
-    assert "Of the 9 workers 3 never answered" in export["over"]
-    assert "the other 6" in export["over"]
+    assert "Of the 9 workers 3 never answered" in export["guarantee"]
+    assert "the other 6" in export["guarantee"]
     assert not gone.filter(assignments__isnull=False).exists(), "what they never saw went back"
 
 
@@ -160,7 +160,7 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
     export = reports.export_run(run)
     assert [line["worker"] for line in export["workers"]] == ["w0", "w1"]
     assert export["epsilon_reached"] is None
-    assert "there was no choice" in export["promise"]
+    assert "there was no choice" in export["guarantee"]
 
 
 def test_a_recorded_crowd_is_never_absent():
@@ -208,7 +208,7 @@ def test_the_best_proof_is_kept_with_its_selection():
             recording.record_answer(assignment.pk, respond(assignment))
     assert least < 1
     assert least <= min(run.history.values_list("gap", flat=True)) + 1e-12
-    known = reports.promise_status(run).epsilon
+    known = reports.guarantee_of_run(run).epsilon
     assert least <= known <= least + 0.001
     assert Candidate.objects.filter(run=run, arm__in=run.proof["arms"]).count() == 1
 

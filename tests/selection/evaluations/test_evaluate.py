@@ -74,7 +74,7 @@ def test_select_the_best_model(algorithm: str, tmp_path: Path, capsys: Any) -> N
     assert "good" in shown.splitlines()[0]
     assert shown.splitlines()[0].endswith("selected")
     assert f"{stub.calls:,} calls of 450" in shown
-    assert "with probability at least 0.95" in shown.lower()
+    assert "with probability at least 95%" in shown.lower()
     assert "sk-secret-key" not in shown
     assert 0 < stub.calls < 450
 

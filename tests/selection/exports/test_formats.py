@@ -186,7 +186,7 @@ def test_settings_are_a_table_of_their_own():
     run = early()
     rows = dict(read_export(run, "settings").itertuples(index=False))
     assert (rows["run"], rows["seed"], rows["epsilon"]) == (run.name, "7", "0.05")
-    assert rows["promise"].startswith("Not certified")
+    assert rows["guarantee"].startswith("No guarantee: there were too few")
     assert "seed" not in read_export(run, "csv").columns
     sheet = openpyxl.load_workbook(io.BytesIO(export(run, "xlsx")))["Run"]
     assert ("seed", 7) in set(sheet.values)

@@ -136,7 +136,7 @@ def test_run_without_answers_has_an_empty_selection():
     lifecycle.stop_run(run)
     run.refresh_from_db()
     assert not any(line.selected for line in reports.worker_standings(run))
-    assert reports.promise_status(run).sentence.startswith("No answer was counted")
+    assert reports.guarantee_of_run(run).text.startswith("No answer was counted")
     for name in set(FORMATS) - EVERYBODY - {"dump"}:
         assert "w0" not in export_text(run, name), name
     assert reports.dump_run(run)["result"]["selection"] == []
@@ -162,7 +162,7 @@ def test_roster_ending_selects_tested_workers_only():
     run.refresh_from_db()
     assert run.ending == Run.Ending.ROSTER
     assert [line.worker for line in reports.worker_standings(run) if line.selected] == ["w0"]
-    assert "3 workers, 1 of them tested" in reports.promise_status(run).sentence
+    assert "3 workers, 1 of them tested" in reports.guarantee_of_run(run).text
     step = run.history.order_by("number").last()
     assert (step.accepted, step.rejected) == (1, 0)
     bodies = [delivery.body for delivery in Delivery.objects.filter(webhook=hook)]

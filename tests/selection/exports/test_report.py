@@ -66,7 +66,7 @@ def test_running_report_states_the_present_guarantee():
     text = report_text(running())
     assert "still running" in text
     assert "Current selection" in text
-    assert "Target: With probability at least 0.9" in text
+    assert "Target: With probability at least 90%" in text
     assert "60 answers counted" in text
     assert "3.00 $ for 60 answers given, at 0.05 $ each" in text
 
@@ -80,14 +80,14 @@ def test_report_of_a_paused_run():
 def test_report_of_a_kept_guarantee():
     text = report_text(kept())
     assert "The run ended because its rule to stop was met" in text
-    assert "The run ended early" not in text
+    assert "target is not claimed" not in text
     assert "None: every worker of the run answered" in text
     assert "None: every answer was graded by the original key" in text
 
 
 def test_report_of_an_early_end():
     text = report_text(early())
-    assert "The run ended early, before its target was achieved" in text
+    assert "The guarantee covers exactly the selected workers" in text
     assert "The original target is not claimed" in text
     assert "Expected" in text
     assert "ada Stopped by hand. no time" in text
@@ -160,7 +160,7 @@ def test_methods_paragraph_is_complete():
         "(200 questions)",
         "LUCB1 (Kalyanakrishnan, Tewari, Auer, Stone 2012, Theorem 1)",
         "ε = 0.6, δ = 0.1",
-        "The run ended because its rule to stop was met. With probability at least 0.9",
+        "The run ended because its rule to stop was met. With probability at least 90%",
         "This assumes that",
         "The seed of the run was 7",
         "@inproceedings{kalyanakrishnan2012pac",

@@ -71,7 +71,7 @@ def test_certified_ends_on_a_fixed_question_set(new_user_table):
     row = row_of(new_user_table, "certified", options)
     assert row.feasible
     assert row.median < 1200
-    assert "40 questions" in row.promise
+    assert "40 questions" in row.guarantee
 
 
 def test_fewer_than_20_simulations_give_a_median_without_a_band(new_user_table):
@@ -172,7 +172,7 @@ def test_an_option_that_is_not_offered_has_no_row():
 def test_goal_decides_the_recommendation():
     rows = table(**small_plan(goal="every", questions=600))
     assert rows[0].feasible
-    assert "every worker selected" in rows[0].promise or "are the best 2" in rows[0].promise
+    assert "each selected worker" in rows[0].guarantee or "are the best 2" in rows[0].guarantee
     assert not row_of(rows, "credible").keeps
 
 

@@ -107,7 +107,7 @@ def test_selection_with_lost_replies_reads_as_weakened() -> None:
     assert run.status == Run.Status.RUNNING
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    status = reports.promise_status(run)
+    status = reports.guarantee_of_run(run)
     assert status.verdict in ("weakened", "none")
     assert "“w1”: the model may spend its tokens on thoughts" in " ".join(
         reason.sentence for reason in status.weakenings

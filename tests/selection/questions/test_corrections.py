@@ -239,7 +239,7 @@ def test_an_ended_run_is_judged_anew_and_says_so():
     check_tallies(run)
     export = reports.export_run(run)
     assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
-    assert "Gold questions were corrected after the end" in export["promise"]
+    assert "Gold questions were corrected after the end" in export["guarantee"]
     if run.ending == "promise":
         assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}
     else:
@@ -263,7 +263,7 @@ def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
     run = make_lost_run()
     assert (run.status, run.ending) == ("ended", "regraded")
     assert not run.certified
-    assert reports.promise_status(run).sentence.startswith("Not certified")
+    assert reports.guarantee_of_run(run).text.startswith("No guarantee: there were too few")
     assert not run.candidates.exclude(verdict=0).exists()
     assert any("no longer achieved" in event.what for event in run.events.all())
 

@@ -70,7 +70,7 @@ def check_dump(run: Run) -> dict[str, Any]:
     assert {name.split(",")[0] for name in verification.selection} == {
         standing.worker for standing in line
     }
-    assert verification.epsilon == reports.promise_status(run).epsilon or not run.finished
+    assert verification.epsilon == reports.guarantee_of_run(run).epsilon or not run.finished
     assert verify_dump(dump_document(run, anonymous=True)).same
     return document
 
@@ -142,7 +142,7 @@ def test_run_of_several_question_sets_is_verified(name, one_kind_each):
 def test_run_about_its_question_set_is_verified():
     run = run_of("certified", options={"accuracy": "on this question set"}, questions=40)
     document = check_dump(play(run, crowd(1, good=2)))
-    assert "on this set of 40 questions" in document["result"]["promise"]
+    assert "on this set of 40 questions" in document["result"]["guarantee"]
 
 
 def test_run_with_quotas_is_verified():
@@ -316,7 +316,7 @@ def test_omitted_answer_is_a_finding(document):
 
 @pytest.mark.parametrize(
     ("name", "value", "finding"),
-    [("epsilon", 0.01, "ε"), ("promise", "The best, for certain.", "what holds is")],
+    [("epsilon", 0.01, "ε"), ("guarantee", "The best, for certain.", "what holds is")],
 )
 def test_changed_guarantee_is_a_finding(name, value, finding):
     document = dump_document(play(run_of("lucb"), crowd(1, good=2)))

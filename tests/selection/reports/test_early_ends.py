@@ -73,12 +73,12 @@ def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
         document = reports.export_run(run)
         assert len(document["workers"]) == run.total
         if document["named_by"] == BY_PROOF:
-            assert "All answers since favour" in document["promise"]
+            assert "All answers since favour" in document["guarantee"]
         else:
             assert document["named_by"] == BY_ANSWERS
             assert wronged_pair(run) == []
         text = text_of(requester.get(admin_url("run_page", run.pk)))
-        assert document["promise"] in text
+        assert document["guarantee"] in text
         names = {row["worker"] for row in document["workers"]}
         files = csv.DictReader(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))
         assert {row["worker"] for row in files} == names
@@ -126,7 +126,7 @@ def test_verdicts_by_hand_come_on_top():
     assert selected_keys(run) == set()
     document = reports.export_run(run)
     assert [row["worker"] for row in document["taken_out_by_hand"]] == ["w1"]
-    assert "The guarantee covers the 1" in document["by_hand"]
+    assert "1 rejected by hand. What is guaranteed is about the 1" in document["guarantee"]
 
 
 def test_leavers_are_not_selected():
@@ -159,8 +159,9 @@ def test_stated_guarantee_holds_for_the_selected():
     assert selected_keys(run) == {"w0"}
     assert 0.085 < document["epsilon_reached"] <= 0.0935
     assert document["named_by"] == BY_ANSWERS
-    assert f"within {document['epsilon_reached']:g} of the best" in document["promise"]
-    assert document["promise"].endswith("The selected worker is favoured by all answers.")
+    points = f"{100 * document['epsilon_reached']:g}"
+    assert f"at most {points} points less accurate than the best" in document["guarantee"]
+    assert document["guarantee"].endswith("The selected worker is favoured by all answers.")
 
 
 def test_a_better_proof_stays_with_its_selection():
@@ -171,7 +172,7 @@ def test_a_better_proof_stays_with_its_selection():
     document = reports.export_run(run)
     assert (document["named_by"], document["epsilon_reached"]) == (BY_PROOF, 0.05)
     assert selected_keys(run) == {"w1"}
-    assert document["promise"].endswith(
+    assert document["guarantee"].endswith(
         "The selected worker has the strongest guarantee, from step 4. All answers since favour "
         "“w0” instead of “w1”, with a weaker guarantee."
     )
@@ -189,10 +190,10 @@ def test_proof_of_the_favoured_workers_is_stated():
 def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     run = make_run(n=4, k=1, algorithm="sar", budget=5000)
     run = hand_in(run, {"w0": (380, 400), "w1": (200, 400), "w2": (100, 400), "w3": (40, 400)})
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert 0 <= promised.epsilon < 0.2
-    assert promised.sentence.startswith("The run ended before its plan was complete. With probab")
-    assert promised.holds == "for every pool"
+    assert promised.text.startswith("The run ended before its plan was complete. With prob")
+    assert promised.scope == "for every pool"
     assert not reports.export_run(run)["certified"]
 
 
@@ -200,7 +201,7 @@ def test_run_without_a_proof_has_no_guarantee():
     run = end_early("halving")
     document = reports.export_run(run)
     assert document["epsilon_reached"] is None
-    assert document["promise"] == (
+    assert document["guarantee"] == (
         "Not certified: there were too few answers for a guarantee. "
         "The selected workers are favoured by all answers."
     )

@@ -52,7 +52,7 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
     document = reports.export_run(run)
     assert "do not look like one population" in document["warnings"][0]
     assert document["population"]["p_value"] < 0.05
-    assert "do not look like one population" in reports.export_table(run)[0]["warnings"]
+    assert "do not look like one population" in reports.export_table(run)[0]["guarantee"]
     response = (
         Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
     )
@@ -82,7 +82,7 @@ def test_model_fit_is_empty_before_the_first_answer(requester):
     assert reports.model_fit(run) == reports.ModelFit()
     text = page_text(requester, run)
     assert "Model fit" not in text
-    assert "Achieved on average: no guarantee yet, too few answers." in text
+    assert "No guarantee yet: there are too few answers." in text
 
 
 def test_a_draft_has_no_standings_and_no_fit(token):
@@ -122,45 +122,44 @@ def test_certified_run_states_its_guarantee_so_far(requester):
         crowd(3, 2, high=0.7, low=0.3),
         most=6,
     )
-    pledge = reports.promise_status(run)
+    pledge = reports.guarantee_of_run(run)
     assert 0.01 < pledge.epsilon < 1
-    assert pledge.holds == "for every pool"
+    assert pledge.scope == "every pool"
     text = page_text(requester, run)
-    assert f"Certified so far: ε = {pledge.epsilon:g}. With probability at least 0.9" in text
-    assert f"within {pledge.epsilon:g} of that of the 2 best" in text
     points = f"{100 * pledge.epsilon:.4g}"
-    achieved = f"Achieved: With 90% certainty, the 2 selected are on average at most {points} point"
-    assert achieved in text
+    selected = f"the 2 selected are on average at most {points} point"
+    assert f"Guaranteed now: With probability at least 90%, {selected}" in text
 
 
 def test_a_credible_run_says_that_it_is_an_average(requester):
     run = odd_run()
-    pledge = reports.promise_status(run)
+    pledge = reports.guarantee_of_run(run)
     text = page_text(requester, run)
-    assert f"Achieved on average: ε = {pledge.epsilon:g}. Among pools like this" in text
-    assert "Certified so far" not in text
+    assert "Apart from this: For at least 90% of pools like this one" in text
+    assert "an average over such pools, not a guarantee for every pool" in text
     lifecycle.stop_run(run)
     run.refresh_from_db()
     document = reports.export_run(run)
-    assert document["promise"].startswith("The guarantee is weakened. These workers do not look")
-    assert "ε = 0.001 was not achieved. Among pools like this one" in document["promise"]
-    assert document["holds"] == "on average over pools like this one"
+    assert document["guarantee"].startswith("The guarantee is weakened. These workers do not look")
+    missed = "The target (at most 0.1 points) was not reached. For at least 90% of pools like this"
+    assert missed in document["guarantee"]
+    assert document["scope"] == "average over pools like this one"
     assert document["epsilon_reached"] == pledge.epsilon
 
 
 def test_certified_run_has_no_guarantee_with_too_few_answers(requester):
     run = make_run(algorithm="certified")
     engine.advance(run.pk)
-    assert "Certified so far: no guarantee yet, too few answers." in page_text(requester, run)
+    assert "No guarantee yet: there are too few answers." in page_text(requester, run)
     lifecycle.stop_run(run)
     document = reports.export_run(Run.objects.get())
-    assert (document["epsilon_reached"], document["holds"]) == (None, "")
+    assert (document["epsilon_reached"], document["scope"]) == (None, "")
 
 
 def test_a_kept_promise_is_exported_with_its_epsilon():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     row = reports.export_table(run)[0]
-    assert (row["epsilon_reached"], row["holds"]) == (0.3, "for every pool")
+    assert (row["epsilon_reached"], row["scope"]) == (0.3, "every pool")
 
 
 def test_an_average_that_holds_is_not_called_certified():
@@ -169,11 +168,11 @@ def test_an_average_that_holds_is_not_called_certified():
     row = reports.export_table(run)[0]
     assert run.ending == Run.Ending.PROMISE
     assert (row["certified"], row["epsilon_reached"]) == ("on average", 0.3)
-    assert row["holds"] == "on average over pools like this one"
+    assert row["scope"] == "average over pools like this one"
 
 
 @pytest.mark.parametrize("algorithm", ["sar", "uniform"])
 def test_a_fixed_budget_never_certifies_anything(requester, algorithm):
     run = play(make_run(algorithm=algorithm, budget=60), crowd(1, 2), most=2)
-    assert reports.promise_status(run).epsilon is None
+    assert reports.guarantee_of_run(run).epsilon is None
     assert "so far:" not in page_text(requester, run)

@@ -32,7 +32,7 @@ def verified(run: Run) -> bool:
     document = json.loads(json.dumps(reports.dump_run(run)))
     found = verify_dump(document)
     assert found.same, [str(each) for each in found.findings]
-    return bool(found.epsilon == reports.promise_status(run).epsilon)
+    return bool(found.epsilon == reports.guarantee_of_run(run).epsilon)
 
 
 def play_early(algorithm: str, rounds: int = 12, **fields: object) -> Run:
@@ -52,11 +52,11 @@ def test_result_with_no_shows_is_green_and_names_them(requester):
     run = make_run(**SOME, slots=60, slots_per_worker=10)
     run = play(run, without(ABSENT, answer_smoothly))
     assert run.ended_by_guarantee
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert promised.verdict == "kept"
-    assert "the best 5 of the 27 who took part" in promised.plain
-    assert promised.no_shows == ABSENT
-    assert "The guarantee is about the 27 who took part." in promised.over
+    assert "the best 5 of the 27 who took part" in promised.text
+    assert promised.facts.no_shows == ABSENT
+    assert "3 workers without a counted answer are not covered." in promised.text
     response = requester.get(admin_url("run_page", run.pk))
     assert "cs-note good" in response.content.decode()
     text = text_of(response)
@@ -74,24 +74,24 @@ def test_requester_may_keep_no_shows_in(requester):
     sent |= {"keep_no_shows": "True", "confirm": "1"}
     assert "no-shows included" in text_of(requester.post(url, sent, follow=True))
     run.refresh_from_db()
-    promised = reports.promise_status(run)
-    assert promised.no_shows == ()
-    assert "who took part" not in promised.plain
+    promised = reports.guarantee_of_run(run)
+    assert promised.facts.no_shows == ()
+    assert "who took part" not in promised.text
     assert verified(run)
 
 
 @pytest.mark.parametrize("algorithm", ["lucb", "universal", "credible", "certified", "pair-lucb"])
 def test_early_end_is_judged_without_no_shows_and_its_dump_agrees(algorithm):
     run = play_early(algorithm, epsilon=0.01)
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert verified(run)
     if algorithm == "pair-lucb":  # its bounds are by rank: no proof for absences after answers
         return
-    assert promised.no_shows == ABSENT
+    assert promised.facts.no_shows == ABSENT
     less = promised.epsilon
     changes.apply_changes(run, {"keep_no_shows": True})
     run.refresh_from_db()
-    kept = reports.promise_status(run).epsilon
+    kept = reports.guarantee_of_run(run).epsilon
     assert less is not None
     assert kept is None or kept >= less
     assert verified(run)

@@ -37,7 +37,7 @@ def test_only_who_reach_the_mark_are_selected(rule: str) -> None:
     assert run.candidates.filter(verdict=1).count() == 2
     document = reports.export_run(run)
     assert len(document["workers"]) == 2
-    assert "1 of them is not selected" in document["promise"]
+    assert "1 of them is not selected" in document["guarantee"]
     assert "each of the 2 selected answers at least 75% right" in document["mark_guarantee"]
     assert verify_dump(dump_run(run)).same
 
@@ -54,7 +54,9 @@ def test_run_ends_with_its_guarantee_when_questions_run_out() -> None:
     assert run.ending == Run.Ending.PROMISE
     lines = reports.worker_standings(run)
     assert not any(line.selected for line in lines)
-    assert reports.state_pass_mark(run, lines).startswith("Pass mark: no worker is selected")
+    assert reports.claims_at_end(run, lines).mark_guarantee.startswith(
+        "Pass mark: no worker is selected"
+    )
 
 
 def test_the_mark_counts_after_a_correction() -> None:

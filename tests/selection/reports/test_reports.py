@@ -25,9 +25,9 @@ def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     document = reports.export_run(run)
     assert document["certified"]
-    assert document["promise"] == (
-        "With probability at least 0.9, every worker selected is, in true accuracy, "
-        "within 0.3 of the 2nd best."
+    assert document["guarantee"] == (
+        "With probability at least 90%, each selected worker is at most 30 points less accurate "
+        "than the 2nd best."
     )
     assert [row["rank"] for row in document["workers"]] == [1, 2]
     assert {row["worker"] for row in document["workers"]} == {"w0", "w1"}
@@ -41,8 +41,8 @@ def test_a_run_stopped_before_any_evidence_promises_nothing():
     lifecycle.stop_run(run)
     run.refresh_from_db()
     assert not reports.export_run(run)["certified"]
-    promised = reports.promise_status(run)
-    assert promised.sentence.startswith(
+    promised = reports.guarantee_of_run(run)
+    assert promised.text.startswith(
         "No answer was counted: no worker is tested, no worker is selected"
     )
     assert promised.epsilon is None
@@ -57,10 +57,10 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     run.refresh_from_db()
     gap = reports.read_progress(run).gap
     assert 0.01 < gap < 1
-    epsilon = math.ceil(gap * 1000) / 1000
-    assert reports.promise_status(run).sentence == (
-        "Not certified for ε = 0.01. With probability at least 0.9, every worker selected is, "
-        f"in true accuracy, within {epsilon:g} of the 2nd best. "
+    points = math.ceil(gap * 1000) / 10
+    assert reports.guarantee_of_run(run).text == (
+        "The target (at most 1 point) was not reached. With probability at least 90%, each "
+        f"selected worker is at most {points:g} points less accurate than the 2nd best. "
         "The selected workers are favoured by all answers."
     )
 

@@ -30,26 +30,26 @@ def check_one_verdict(
     requester: Client, token: str, run: Run, sentence: str, ended: str = RULE_MET
 ) -> None:
     """Check that every surface states ``sentence`` in its verdict, and no other verdict."""
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert promised.verdict == "weakened"
-    assert promised.sentence.startswith(WEAKENED)
-    assert sentence in promised.sentence
+    assert promised.text.startswith(WEAKENED)
+    assert sentence in promised.text
     response = requester.get(admin_url("run_page", run.pk))
     page = text_of(response)
-    assert promised.sentence in page
+    assert promised.text in page
     assert page.count(sentence) == 1
     assert ended in page
     assert "cs-note good" not in response.content.decode()
     assert text_of(requester.get(admin_url("run_report", run.pk))).count(WEAKENED) >= 1
     document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
-    assert document["promise"] == promised.sentence
+    assert document["guarantee"] == promised.text
     assert (document["certified"], document["verdict"]) == (False, "weakened")
     _, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
     assert all(WEAKENED in row and "weakened" in row for row in rows)
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
-    assert (shown["promise"], shown["verdict"]) == (promised.sentence, "weakened")
+    assert (shown["guarantee"], shown["verdict"]) == (promised.text, "weakened")
     dump = json.loads(json.dumps(reports.dump_run(run)))
-    assert dump["result"]["promise"] == promised.sentence
+    assert dump["result"]["guarantee"] == promised.text
     assert verify_dump(dump).same
 
 
@@ -57,7 +57,7 @@ def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), answer_smoothly)
     assert run.ended_by_guarantee
-    assert "%, not 10 %" in reports.promise_status(run).sentence
+    assert "%, not 10 %" in reports.guarantee_of_run(run).text
     check_one_verdict(requester, token, run, "stand apart by a gap")
 
 
@@ -82,7 +82,7 @@ def test_signs_of_sharing_are_in_the_verdict(requester, token):
 
 def test_a_verdict_by_hand_is_in_the_verdict(requester, token):
     run = play(make_run(questions=3000), crowd(1, 2))
-    assert reports.promise_status(run).verdict == "kept"
+    assert reports.guarantee_of_run(run).verdict == "kept"
     manual_verdicts.override_verdict(run.candidates.get(arm=5), 1, "ada", "I know their work")
     check_one_verdict(requester, token, run, "1 accepted by hand")
 
@@ -96,9 +96,9 @@ def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
 
 def test_verdict_without_a_doubt_is_green(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert promised.verdict == "kept"
     response = requester.get(admin_url("run_page", run.pk))
     assert "cs-note good" in response.content.decode()
-    assert promised.sentence in text_of(response)
+    assert promised.text in text_of(response)
     assert reports.export_run(run)["certified"]

@@ -7,7 +7,7 @@ from selection import engine, privacy, reports
 from selection.errors import Refused
 from selection.models import Worker
 from selection.questions import corrections
-from selection.reports import plain_guarantee, weakenings
+from selection.reports import weakenings
 from selection.runs import changes, lifecycle, manual_verdicts
 from selection.runs.roster import membership
 from tests.pages import admin_url, json_of, text_of
@@ -23,7 +23,7 @@ def erase(run, key):
 
 
 def codes_of(run):
-    return [each.code for each in reports.promise_status(run).weakenings]
+    return [each.code for each in reports.guarantee_of_run(run).weakenings]
 
 
 def test_page_warns_before_an_erasure_ends_a_guarantee(requester):
@@ -67,22 +67,23 @@ def test_erased_worker_is_not_taken_back():
 def test_weakening_is_the_same_in_the_api_and_the_files(requester, token):
     run = make_answered_run()
     membership.withdraw_workers(run, ["w0"])
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     rows = [each.build_row() for each in promised.weakenings]
     assert rows[0]["code"] == "roster"
     assert "“w0”" in rows[0]["sentence"]
-    assert promised.now == "No guarantee: 1 worker left or was withdrawn during the test."
+    assert promised.text.startswith("No guarantee after these changes of the roster")
+    assert "1 worker left or was withdrawn after answers had counted (“w0”)" in promised.text
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
     document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
     for reply in (shown, document):
-        assert (reply["guaranteed_now"], reply["weakenings"]) == (promised.now, rows)
+        assert (reply["guarantee"], reply["weakenings"]) == (promised.text, rows)
 
 
 def test_ended_run_offers_a_copy_instead_of_taking_back():
     run = make_answered_run()
     membership.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
-    (found,) = reports.promise_status(run).weakenings
+    (found,) = reports.guarantee_of_run(run).weakenings
     assert found.remedy.page == "copy"
 
 
@@ -93,7 +94,7 @@ def test_changes_that_add_an_assumption_leave_the_verdict_green():
     answer_all(run, crowd(1, 2))
     corrections.retire_question(run.question_set.questions.last(), "a misprint", "ada")
     run = play(run, crowd(1, 2))
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert promised.verdict == "kept"
     assert promised.reasons == ()
     assert {each.code for each in promised.weakenings} >= {"minutes"}
@@ -107,6 +108,6 @@ def test_verdict_by_hand_names_its_remedy():
 
 
 def test_weakening_codes_have_a_remedy_or_say_nothing_to_do():
-    assert set(plain_guarantee.DOUBTS) | set(weakenings.ADDED) <= set(weakenings.REMEDIES)
+    assert set(weakenings.DOUBTS) | set(weakenings.ADDED) <= set(weakenings.REMEDIES)
     for remedy in weakenings.REMEDIES.values():
         assert remedy.label or remedy.words.startswith("Nothing to do")

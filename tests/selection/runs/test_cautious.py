@@ -20,10 +20,7 @@ from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
 
-SENTENCE = (
-    "also where the best workers stand apart from the others by a gap of 0.14 or more, at most "
-    "10 % end"
-)
+SENTENCE = "also where the best workers stand apart from the others by a gap of 0.14 or more, the "
 
 
 LIMIT = "one or a few workers stand out from nearly equal others by a lead close to ε"
@@ -32,7 +29,7 @@ LIMIT = "one or a few workers stand out from nearly equal others by a lead close
 def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester):
     asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
     form = run_form(make_pool(10), make_questions(60), **asked)
-    assert LIMIT in requester.get(admin_url("run_promises"), form).json()["html"]
+    assert LIMIT in requester.get(admin_url("run_guarantees"), form).json()["html"]
     requester.post(admin_url("run_add"), form)
     run = Run.objects.get()
     assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
@@ -40,7 +37,7 @@ def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester):
     run.refresh_from_db()
     run = play(run, crowd(1, good=2))
     assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
-    assert LIMIT in json_of(requester.get(admin_url("run_export", run.pk, "json")))["promise"]
+    assert LIMIT in json_of(requester.get(admin_url("run_export", run.pk, "json")))["guarantee"]
 
 
 def test_a_forecast_names_the_pools_that_credible_does_not_cover():
@@ -68,7 +65,7 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
     run = play(make_run(**options, slots=60, slots_per_worker=10), answer_smoothly)
     assert run.ended_by_guarantee
     document = reports.export_run(run)
-    assert SENTENCE not in document["promise"]
+    assert SENTENCE not in document["guarantee"]
     (said,) = [said for said in document["warnings"] if "stand apart by a gap" in said]
     assert said.endswith("“universal” keeps 10 % there too.")
 

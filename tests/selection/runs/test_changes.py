@@ -31,7 +31,7 @@ def test_preview_states_the_effects_and_changes_no_setting():
     assert (
         "The budget is 200 answers instead of 100 answers: 200 more assignments" in said["budget"]
     )
-    assert "within 0.4 of the 2nd best" in said["epsilon"]
+    assert "at most 40 points less accurate than the 2nd best" in said["epsilon"]
     assert (reload_run(run).budget, reload_run(run).epsilon) == (100, 0.3)
     assert not run.events.exclude(kind="start").exists()
 
@@ -99,7 +99,7 @@ def test_relaxing_epsilon_ends_a_run_that_has_proved_as_much():
     assert "The run has achieved this already" in said["epsilon"]
     engine.advance(run.pk)
     assert reload_run(run).ending == Run.Ending.PROMISE
-    assert reports.promise_status(reload_run(run)).epsilon == pytest.approx(gap + 0.01, abs=0.001)
+    assert reports.guarantee_of_run(reload_run(run)).epsilon == pytest.approx(gap + 0.01, abs=0.001)
 
 
 def test_tightening_epsilon_lets_a_run_go_on_longer():

@@ -43,7 +43,7 @@ def test_run_may_start_with_an_empty_roster_and_ends_with_its_guarantee(algorith
     )
     assert run.state == "enrolling"
     assert engine.advance(run.pk) is None
-    assert "More than 2 workers must join" in reports.promise_status(run).sentence
+    assert "More than 2 workers must join" in reports.guarantee_of_run(run).text
     arrive(run, 6)
     engine.advance(run.pk)
     if not run.selector_class.open_roster:
@@ -179,11 +179,11 @@ def test_quotas_keep_a_roster_open_until_they_can_be_kept():
     engine.advance(run.pk)
     with pytest.raises(Refused, match="No worker has “es” as tongue"):
         roster_opening.close_roster(run)
-    assert "“es”" in reports.promise_status(reload_run(run)).sentence
+    assert "“es”" in reports.guarantee_of_run(reload_run(run)).text
     arrive(run, 1, tongue="es")
     roster_opening.close_roster(run)
     assert engine.advance(run.pk)
-    assert "keep to the quotas" in reports.promise_status(reload_run(run)).sentence
+    assert "keep to the quotas" in reports.guarantee_of_run(reload_run(run)).text
 
 
 def test_remaining_workers_join_a_running_run_and_the_roster_closes_again():

@@ -38,27 +38,27 @@ def test_withdrawal_after_answers_costs_the_guarantee_on_all_surfaces(requester,
     run = make_answered_run()
     assert "no guarantee" in previews.preview_withdrawal(run, ["w0"])
     membership.withdraw_workers(run, ["w0"])
-    assert reports.promise_status(run).sentence == GUARANTEE_LOST
+    assert reports.guarantee_of_run(run).text.startswith(GUARANTEE_LOST)
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_page", run.pk)))
     run = play(run, RESPOND)
     assert run.ended_by_guarantee
     assert not run.certified
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert (promised.epsilon, promised.verdict) == (None, "none")
     page = requester.get(admin_url("run_page", run.pk))
     assert GUARANTEE_LOST in text_of(page)
     assert "cs-note good" not in page.content.decode()
     document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
-    assert document["promise"].startswith(GUARANTEE_LOST)
+    assert document["guarantee"].startswith(GUARANTEE_LOST)
     assert (document["certified"], document["verdict"]) == (False, "none")
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_report", run.pk)))
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
-    assert shown["promise"].startswith(GUARANTEE_LOST)
+    assert shown["guarantee"].startswith(GUARANTEE_LOST)
     assert (shown["epsilon_reached"], shown["verdict"]) == (None, "none")
     dump = json.loads(json.dumps(reports.dump_run(run, anonymous=True)))
     found = verify_dump(dump)
     assert found.same, [str(each) for each in found.findings]
-    assert (found.promise, found.epsilon) == (GUARANTEE_LOST, None)
+    assert (found.guarantee, found.epsilon) == (GUARANTEE_LOST, None)
 
 
 def test_guarantee_is_kept_without_counting_if_no_answering_worker_left(django_assert_num_queries):
@@ -72,7 +72,7 @@ def test_dump_with_a_false_guarantee_is_found_out():
     membership.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
     dump = json.loads(json.dumps(reports.dump_run(run)))
-    dump["result"] |= {"epsilon": 0.4, "promise": "With probability at least 0.9 all is well."}
+    dump["result"] |= {"epsilon": 0.4, "guarantee": "With probability at least 0.9 all is well."}
     said = [str(each) for each in verify_dump(dump).findings]
     assert any("ε: none holds" in each for each in said), said
 
@@ -84,9 +84,9 @@ def test_early_end_after_a_withdrawal_claims_no_guarantee():
     run.refresh_from_db()
     assert run.status == Run.Status.ENDED
     assert run.guarantee_lost
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert promised.epsilon is None
-    assert "The selected workers are favoured by all answers." in promised.sentence
+    assert "The selected workers are favoured by all answers." in promised.text
 
 
 def test_taking_all_workers_back_returns_the_guarantee():
@@ -100,7 +100,7 @@ def test_taking_all_workers_back_returns_the_guarantee():
     assert not run.guarantee_lost
     run = play(run, RESPOND)
     assert run.certified
-    assert reports.promise_status(run).verdict == "kept"
+    assert reports.guarantee_of_run(run).verdict == "kept"
 
 
 def test_worker_without_answers_may_leave_and_the_weights_stay():
@@ -156,7 +156,7 @@ def test_numberings_cover_withdrawals():
     assert run.proof == {}
     run = play(run, crowd(5, good=7, high=0.99, low=0.1))
     assert run.certified
-    assert reports.promise_status(run).verdict == "kept"
+    assert reports.guarantee_of_run(run).verdict == "kept"
     dump = json.loads(json.dumps(reports.dump_run(run)))
     assert verify_dump(dump).same
 
@@ -199,9 +199,9 @@ def test_worker_joining_after_answers_is_certified_by_swaps():
     run = play(run, LARGER_CROWD)
     assert run.certified
     assert engine.arrays.load_arrays(run).selector.pool is None
-    promised = reports.promise_status(run)
+    promised = reports.guarantee_of_run(run)
     assert promised.verdict == "kept"
-    assert "when the roster closed, may not depend on the answers" in promised.assumes
+    assert "when the roster closed, may not depend on the answers" in promised.assumptions
     assert_verified(run)
 
 
@@ -223,7 +223,7 @@ def test_remaining_algorithms_keep_their_guarantee_and_state_the_assumption():
     membership.withdraw_workers(run, ["w0"])
     assert not run.guarantee_lost
     assert "whatever their reason" in previews.preview_withdrawal(run, ["w1"])
-    assert reports.promise_status(play(run, RESPOND)).verdict == "kept"
+    assert reports.guarantee_of_run(play(run, RESPOND)).verdict == "kept"
 
 
 def test_the_pages_of_gold_say_that_the_choice_of_keys_may_not_follow_the_answers(requester):

@@ -90,9 +90,9 @@ def test_early_end_selects_workers_for_one_kind_only():
     run = play(kinds_run(epsilon=0.01), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
     assert selected_workers(run) == [(0, "w0"), (1, "w2")]
-    promised = reports.promise_status(run)
-    assert promised.sentence.endswith("The selected workers are favoured by all answers.")
-    assert promised.epsilon is None or "nobody for two of them" in promised.sentence
+    promised = reports.guarantee_of_run(run)
+    assert promised.text.endswith("The selected workers are favoured by all answers.")
+    assert promised.epsilon is None or "nobody for two of them" in promised.text
 
 
 def test_leaving_worker_leaves_both_kinds():
@@ -116,7 +116,7 @@ def test_places_are_filled_as_far_as_there_are_workers_left():
     assert run.ending == Run.Ending.ROSTER
     assert len(selected_workers(run)) == 2
     assert {worker for _, worker in selected_workers(run)} == {"w0", "w2"}
-    assert "Only 2 workers were left for 3 places" in reports.promise_status(run).sentence
+    assert "Only 2 workers were left for 3 places" in reports.guarantee_of_run(run).text
 
 
 def test_run_rebuilt_from_stored_rows_selects_the_same_workers():
@@ -135,13 +135,13 @@ def test_run_rebuilt_from_stored_rows_selects_the_same_workers():
 def test_the_promise_names_the_kinds():
     run = kinds_run()
     one, other = run.skills
-    assert reports.promise_status(run).sentence == (
-        "With probability at least 0.9, the mean true accuracy of the 2 workers selected is "
-        f"within 0.15 of that of the 2 best, among all selections of 1 for “{one}” and 1 for "
+    assert reports.guarantee_of_run(run).target == (
+        "With probability at least 90%, the 2 selected are on average at most 15 points less "
+        f"accurate than the best 2, among all selections of 1 for “{one}” and 1 for "
         f"“{other}”, nobody for two of them."
     )
     free = kinds_run(one_kind_each=False)
-    assert "nobody for two" not in reports.promise_status(free).sentence
+    assert "nobody for two" not in reports.guarantee_of_run(free).target
 
 
 def test_page_files_and_api_name_the_kind_of_selected_workers(requester, client, token):
@@ -221,7 +221,7 @@ def test_setting_has_no_effect_with_one_question_set(requester):
     requester.post(admin_url("run_add"), form())
     run = Run.objects.get()
     lifecycle.start_run(run)
-    assert "nobody for two" not in reports.promise_status(run).sentence
+    assert "nobody for two" not in reports.guarantee_of_run(run).text
     assert engine.advance(run.pk) is not None
 
 
@@ -237,4 +237,4 @@ def test_open_roster_waits_for_a_worker_for_each_place():
     run.further.update(k=3)
     lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
-    assert "More than 5 workers must join" in reports.promise_status(run).sentence
+    assert "More than 5 workers must join" in reports.guarantee_of_run(run).text

@@ -116,7 +116,7 @@ def test_a_draft_keeps_its_quotas_and_shows_them_again(requester):
 
 def test_the_form_shows_the_attributes_of_the_pool(requester):
     asked = {"pool": make_pool(6, language=LANGUAGES).pk}
-    page = requester.get(admin_url("run_promises"), asked).json()["html"]
+    page = requester.get(admin_url("run_guarantees"), asked).json()["html"]
     assert "English (4)" in page
     assert "Spanish (2)" in page
 
@@ -125,7 +125,7 @@ def test_quota_attribute_is_chosen_from_those_of_the_pool(requester):
     pool = make_pool(6, language=LANGUAGES)
     assert (
         '<option value="language">'
-        in requester.get(admin_url("run_promises"), {"pool": pool.pk}).json()["html"]
+        in requester.get(admin_url("run_guarantees"), {"pool": pool.pk}).json()["html"]
     )
     run = make_run(pool=pool, start=False, algorithm="clucb-pac", quotas=ASKED)
     page = requester.get(admin_url("run_change", run.pk)).content.decode()

@@ -43,11 +43,11 @@ def test_next_best_takes_the_place_and_the_guarantee_is_said_anew():
     assert len(selected(run)) == run.k
     assert selected(run) - before == set(offer.next_best)
     assert leaver not in selected(run)
-    status = reports.promise_status(run)
-    first = [text.split(" Selected workers were")[0] for text in (status.now, offer.guarantee)]
+    status = reports.guarantee_of_run(run)
+    first = [text.split(" Selected workers were")[0] for text in (status.text, offer.guarantee)]
     assert first[0] == first[1]  # after it comes the time
     assert [each.code for each in status.weakenings] == ["replace"]
-    assert "Selected workers were replaced after the end" in status.sentence
+    assert "Selected workers were replaced after the end" in status.text
     document = json.loads("".join(reports.dump_text(run)))
     assert verify_dump(document).findings == ()
     exported = reports.export_run(run)["workers"]

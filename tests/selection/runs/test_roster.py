@@ -23,9 +23,8 @@ def test_run_selects_among_workers_who_are_not_withdrawn():
     assert {key for key in lines if lines[key].selected} == {"w1", "w2"}
     assert lines["w0"].verdict == "not tested"
     assert lines["w0"].presence == "withdrawn"
-    assert reports.export_run(run)["over"].startswith(
-        "Of the 6 workers 1 was withdrawn: they are not tested to the end"
-    )
+    said = reports.export_run(run)["guarantee"]
+    assert "Of the 6 workers 1 was withdrawn: they are not tested to the end" in said
     event = run.events.get(kind="withdraw")
     assert (event.who, event.why, event.what) == ("ada", "moved away", "Withdrawn: w0.")
 
@@ -99,7 +98,7 @@ def test_workers_join_an_open_roster_and_verdicts_wait_for_its_closing():
     lines = {line.worker: line for line in reports.worker_standings(run)}
     assert len(lines) == 5
     assert lines["w0b"].answers > 0
-    assert reports.export_run(run)["over"] == ""
+    assert "who took part" not in reports.export_run(run)["guarantee"]
 
 
 def test_closed_roster_admits_no_worker():

@@ -18,10 +18,15 @@ ACCURACY = "on this question set"
 HAVING_IT = [
     name for name, kind in ALGORITHMS.items() if kind.says_accuracy and not kind.common_order
 ]
-OF_ALL = "the mean accuracy on this set of 60 questions of the 2 workers selected is within 0.2"
-OF_EACH = "every worker selected is, in accuracy on this set of 60 questions, within 0.2"
-OF_MARK = "have an accuracy on this set of 60 questions below 0.7, the pass mark 0.9 less ε"
-OF_EACH_MARK = "every worker selected has an accuracy on this set of 60 questions of at least 0.7"
+OF_ALL = (
+    "the 2 selected are on average at most 20 points less accurate than the best 2, in accuracy on "
+    "this set of 60 questions"
+)
+OF_EACH = (
+    "at most 20 points less accurate than the 2nd best, in accuracy on this set of 60 questions"
+)
+OF_MARK = "have an accuracy on this set of 60 questions below 70%, the pass mark of 90% less ε"
+OF_EACH_MARK = "each selected worker has an accuracy on this set of 60 questions of at least 70%"
 SENTENCES = {Goal.AGGREGATE: OF_ALL, Goal.EXPLORE_K: OF_EACH, Goal.MARK: OF_MARK}
 
 
@@ -70,8 +75,8 @@ def test_a_form_without_its_question_set_comes_back_with_the_reason(owner):
 
 
 def test_form_states_the_prospective_guarantee(owner):
-    page = owner.get(reverse("admin:selection_run_promises"), form(make_pool(6)))
-    assert "With probability at least 0.9" in page.json()["html"]
+    page = owner.get(reverse("admin:selection_run_guarantees"), form(make_pool(6)))
+    assert "With probability at least 90%" in page.json()["html"]
 
 
 def test_the_page_of_a_draft_with_quotas_opens(owner):
@@ -83,7 +88,7 @@ def test_the_page_of_a_draft_with_quotas_opens(owner):
         quotas={"attribute": "language", "limits": {"English": [1, None]}},
     )
     page = owner.get(reverse("admin:selection_run_page", args=[run.pk]))
-    assert "With probability at least 0.9" in page.content.decode()
+    assert "With probability at least 90%" in page.content.decode()
 
 
 def test_a_run_that_kept_its_promise_can_be_exported():
@@ -133,7 +138,7 @@ def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     header, *rows = lines_of(owner.get(admin_url("run_selected_csv", run.pk)))
     sentence = sentence_of(algorithm)
     assert sentence in page
-    assert sentence in document["promise"]
+    assert sentence in document["guarantee"]
     assert (document["certified"], document["options"]) == (True, {"accuracy": ACCURACY})
     assert {row["worker"] for row in document["workers"]} == {"w0", "w1"}
     assert document["warnings"] == []
@@ -147,7 +152,7 @@ def test_a_program_reads_the_same_result(owner, token, algorithm):
     program = Client(headers={"authorization": f"Bearer {token}"})
     shown = program.get(f"/api/runs/{run.pk}").json()
     selected = program.get(f"/api/runs/{run.pk}/selection").json()
-    assert sentence_of(algorithm) in shown["promise"]
+    assert sentence_of(algorithm) in shown["guarantee"]
     assert shown["options"] == {"accuracy": ACCURACY}
     assert shown["epsilon_reached"] == 0.2
     assert selected == json_of(owner.get(admin_url("run_export", run.pk, "json")))

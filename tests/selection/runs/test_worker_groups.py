@@ -36,10 +36,10 @@ def test_a_run_by_groups_goes_from_its_start_to_its_export_and_verification():
     assert run.ending == "promise"
     labels = [label_of(run, f"w{i}") for i in range(5)]
     assert labels == ["proven", "proven", "new", "new", "not given"]
-    status = reports.promise_status(run)
-    assert SENTENCE in status.sentence
-    assert SENTENCE in status.short
-    assert ASSUMED in status.assumes
+    status = reports.guarantee_of_run(run)
+    assert SENTENCE in status.text
+    assert SENTENCE in status.text
+    assert ASSUMED in status.assumptions
     text = b"".join(exports.make_file(run, "csv").pieces).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert {(row["worker"], row["group"]) for row in rows} == {("w0", "proven"), ("w1", "proven")}
@@ -104,7 +104,7 @@ def test_joining_worker_belongs_to_their_group():
     run.refresh_from_db()
     assert run.options["groups"][-3:] == ["b", "z", "not given"]
     assert engine.advance(run.pk) is not None
-    assert SENTENCE in reports.promise_status(run).sentence
+    assert SENTENCE in reports.guarantee_of_run(run).text
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,9 @@ def test_a_run_asks_cheap_workers_more_and_its_result_is_exported():
     exported = {row["worker"] for row in csv.DictReader(io.StringIO(text))}
     assert exported == set(run.candidates.filter(verdict=1).values_list("worker__key", flat=True))
     assert len(exported & {f"w{i}" for i in range(5)}) >= 4  # of the five good: ε is .2
-    status = reports.promise_status(run)
-    assert "prices tell nothing of accuracy" in status.assumes
-    assert "prices tell nothing" not in reports.promise_status(blind).assumes
+    status = reports.guarantee_of_run(run)
+    assert "prices tell nothing of accuracy" in status.assumptions
+    assert "prices tell nothing" not in reports.guarantee_of_run(blind).assumptions
     document = json.loads(json.dumps(reports.dump_run(run, anonymous=True)))
     assert sorted(document["run"]["options"]["prices"]) == [1.0] * 15 + [20.0] * 15
     assert not verify_dump(document).findings
@@ -80,7 +80,7 @@ def test_equal_prices_give_the_same_answers():
         return list(rows.values_list("candidate__worker__key", "question__number", "step"))
 
     assert dealt(run) == dealt(blind)
-    assert "prices tell nothing" not in reports.promise_status(run).assumes
+    assert "prices tell nothing" not in reports.guarantee_of_run(run).assumptions
 
 
 def test_rules_without_prices_refuse():
@@ -144,15 +144,15 @@ def test_joining_workers_get_a_price_and_leaving_workers_take_theirs_along():
     engine.advance(run.pk)
     membership.withdraw_workers(run, ["w0"])
     assert engine.advance(run.pk) is not None
-    assert "prices tell nothing of accuracy" in reports.promise_status(run).assumes
+    assert "prices tell nothing of accuracy" in reports.guarantee_of_run(run).assumptions
 
 
 @pytest.mark.parametrize(("algorithm", "needed"), [("universal", True), ("lucb", False)])
 def test_a_limit_in_money_adds_an_assumption_if_the_end_matters(algorithm, needed):
     run = make_run(pool=priced("1"), **RULE | {"algorithm": algorithm})
-    assert "limit in money" not in reports.promise_status(run).assumes
+    assert "limit in money" not in reports.guarantee_of_run(run).assumptions
     spending.set_limit(run, Decimal(3))
-    assert ("limit in money" in reports.promise_status(run).assumes) == needed
+    assert ("limit in money" in reports.guarantee_of_run(run).assumptions) == needed
 
 
 def test_an_open_roster_needs_a_price_per_answer():

@@ -144,7 +144,10 @@ def test_scores_are_taken_but_not_on_one_question_set():
 def test_the_guarantee_names_the_question_set_and_the_open_roster():
     selector = told([0] * 6, [0] * 6, accuracy=THIS_SET, questions=20, asked_open=True)
     sentence = selector.promise.sentence(selector.problem)
-    assert "is, in accuracy on this set of 20 questions, within 0.1 of the 2nd best" in sentence
+    assert (
+        "at most 10 points less accurate than the 2nd best, in accuracy on this set of 20 questions"
+        in sentence
+    )
     assert "does not depend on when it comes" in selector.promise.assumes
     assert "when the roster closed, may not depend on the answers" in selector.promise.assumes
     assert "different workers are independent" in selector.promise.assumes

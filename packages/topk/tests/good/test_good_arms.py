@@ -82,7 +82,7 @@ def test_mark_must_be_above_epsilon_and_below_one(mark):
 def test_guarantee_names_the_mark():
     rule = told("hdoc", [0.0] * 3, [0] * 3)
     assert rule.promise.goal is Goal.MARK
-    assert "at least 0.6, the pass mark 0.7 less ε" in rule.promise.sentence(rule.problem)
+    assert "at least 60%, the pass mark of 70% less ε" in rule.promise.sentence(rule.problem)
 
 
 @pytest.mark.parametrize(("gone", "seed"), [(0, 1), (0, 2), (0, 3), (2, 4), (2, 5)])

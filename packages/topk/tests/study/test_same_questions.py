@@ -73,14 +73,14 @@ def test_selection_of_tables_and_functions_takes_the_rule(is_async):
     assert found.names == ["cy"]
     assert found.complete
     assert found.calls < TABLE.size / 2
-    assert "accuracy on this set of 400 questions, within 0.1 of the best" in found.guarantee
+    assert "than the best, in accuracy on this set of 400 questions" in found.guarantee
 
 
 def test_an_early_end_states_the_epsilon_of_its_own_selection():
     found = topk.select(TABLE, budget=60, accuracy=LIKE_THESE, **RULE)
     assert not found.complete
     assert found.workers.tolist() == [2]
-    assert "With probability at least 0.95" in found.guarantee
+    assert "With probability at least 95%" in found.guarantee
     assert "within 0.1 " not in found.guarantee
 
 

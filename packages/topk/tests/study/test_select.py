@@ -24,7 +24,7 @@ def test_a_table_of_rewards_is_asked_no_oftener_than_the_guarantee_needs():
     assert found.workers.tolist() == [1, 3]
     assert found.complete
     assert found.answers.sum() == found.cost < 2000
-    assert "within 0.1 of that of the 2 best" in found.guarantee
+    assert "at most 10 points less accurate than the best 2" in found.guarantee
 
 
 def test_a_short_table_is_used_up_and_the_guarantee_is_the_one_that_holds():
@@ -34,7 +34,7 @@ def test_a_short_table_is_used_up_and_the_guarantee_is_the_one_that_holds():
     assert found.answers.max() == 20
     assert found.workers.tolist() == [1, 3]
     assert "within 0.01 " not in found.guarantee
-    assert "With probability at least 0.95" in found.guarantee
+    assert "With probability at least 95%" in found.guarantee
 
 
 def test_each_reward_of_a_row_is_taken_once():

@@ -256,7 +256,7 @@ def test_a_candidate_set_aside_leaves_the_selection_of_every_kind_of_rule(algori
         study.tell({pair: result_of(pair) for pair in batch} | broken)
     assert study.set_aside == {"bo": "OSError: gone"}
     assert study.best.names[-1] == "di"
-    assert "With probability at least 0.95" in study.best.guarantee
+    assert "With probability at least 95%" in study.best.guarantee
 
 
 def test_a_guarantee_is_lost_only_if_the_proof_does_not_allow_leavers():

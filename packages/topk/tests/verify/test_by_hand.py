@@ -94,8 +94,8 @@ def document(arm_of: Any, answers: Any, steps: Any, chosen: list[int]) -> dict[s
             "selection": chosen,
             "by": "algorithm",
             "epsilon": 0.3,
-            "promise": "With probability at least 0.9, the worker selected is, in true accuracy, "
-            "within 0.3 of the best.",
+            "guarantee": "With probability at least 90%, the selected one is at most 30 points "
+            "less accurate than the best.",
             "among": "",
         },
     }

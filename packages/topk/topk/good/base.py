@@ -24,10 +24,9 @@ from topk.state import Verdict
 Flags = NDArray[np.bool_]
 
 ASSUMES = (
-    "Assumes that a worker's answers are independent of each other, and that questions come in "
-    "random order."
+    "Assumes that a worker's answers are independent of each other and of those of other workers, "
+    "and that questions come in random order."
 )
-JOINED_ASSUMES = f" Answers of different workers are independent of each other.{OPEN_ASSUMES}"
 MARK = Option(
     "mark",
     0.8,
@@ -67,7 +66,7 @@ class GoodArms(Selector):
             )
         self.promise = replace(self.promise, mark=self.mark)
         if self.options["asked_open"]:
-            self.promise = replace(self.promise, assumes=self.promise.assumes + JOINED_ASSUMES)
+            self.promise = replace(self.promise, assumes=self.promise.assumes + OPEN_ASSUMES)
         self._judged: tuple[Flags, Flags] | None = None
 
     @classmethod

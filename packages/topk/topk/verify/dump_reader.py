@@ -57,7 +57,7 @@ class DumpRecord:
     ks       (kinds,) workers wanted of each kind of task; decks: how many questions it has
     kind, worker, gone, claims  (n,) by arm; a claim is the dump's statement of the arm's tallies
     steps    by number; anew: the last step at which everything was told again, 0 if none
-    result   the claimed end: ``selection`` (arms), ``by``, ``epsilon``, ``promise``, ``among``
+    result   the claimed end: ``selection`` (arms), ``by``, ``epsilon``, ``guarantee``, ``among``
     """
 
     run: dict[str, Any]
@@ -189,7 +189,7 @@ def _refuse_strange(record: DumpRecord) -> None:
     record.algorithm  # noqa: B018  an algorithm that is not known raises KeyError
     for name in ("status", "ending", "seed", "joined", "recorded", "epsilon", "delta", "budget"):
         record.run[name]
-    for name in ("selection", "by", "epsilon", "promise", "among"):
+    for name in ("selection", "by", "epsilon", "guarantee", "among"):
         record.result[name]
     seed = record.run["seed"]
     if not isinstance(seed, int) or seed < 0:

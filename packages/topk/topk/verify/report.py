@@ -11,7 +11,7 @@ def describe_verification(verification: Verification) -> list[str]:
     names = ", ".join(verification.selection[:MOST_SELECTED]) or "nobody"
     more = len(verification.selection) - MOST_SELECTED
     lines = [f"Selected by the answers: {names}{f', and {more} more' if more > 0 else ''}."]
-    lines.append(verification.promise or "There is no guarantee for them.")
+    lines.append(verification.guarantee or "There is no guarantee for them.")
     if verification.same:
         return [*lines, "All that the dump says was recomputed and is the same."]
     origin = f"It was written by {verification.written_by}, and recomputed by topk {__version__}."

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topk.promise import GUARANTEE_LOST, Goal, Promise, rounded_up
-from topk.roster import build_problem
+import numpy as np
+
+from topk.promise import GUARANTEE_LOST, Goal, Promise, describe_covered, rounded_up
+from topk.roster import build_problem, has_enough
 from topk.selected_arms import EVERYBODY, SelectedArms, only_tested, select_arms, select_everybody
 from topk.selector import Counts
 
@@ -31,14 +33,14 @@ class Verification:
     """The result of a verification.
 
     selection  the names of the workers that the answers select, kind by kind
-    promise    the guarantee of them in words, or why it is lost; empty without any
+    guarantee  the guarantee of them in words, or why it is lost; empty without any
     epsilon    its ε; None without
     written_by the version of the application that wrote the dump
     findings   the claims that do not hold; empty if all do
     """
 
     selection: tuple[str, ...]
-    promise: str
+    guarantee: str
     epsilon: float | None
     written_by: str
     findings: tuple[Finding, ...]
@@ -70,13 +72,13 @@ def _verify_record(document: dict[str, Any], record: DumpRecord) -> Verification
             raise
         unknown = Finding("Answers", f"the algorithm does not take them: {error_text(error)}")
         return Verification((), "", None, written_by(document), (*findings, unknown))
-    selected, promise, epsilon = _check_end(record, replayed)
+    selected, guarantee, epsilon = _check_end(record, replayed)
     findings += verdicts.check_verdicts(record, replayed)
     selected = only_tested(selected, record.claim("pulls").astype(int))
     selected = apply_mark(record, selected)
-    findings += _check_selection(record, selected) + _check_guarantee(record, promise, epsilon)
+    findings += _check_selection(record, selected) + _check_guarantee(record, guarantee, epsilon)
     keys = tuple(record.worker_name(arm) for arm in selected.arms.tolist())
-    return Verification(keys, promise, epsilon, written_by(document), tuple(findings))
+    return Verification(keys, guarantee, epsilon, written_by(document), tuple(findings))
 
 
 def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms, str, float | None]:
@@ -95,19 +97,13 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
         promise, epsilon = selected.promise or promise, selected.rounded_epsilon
     elif record.run["ending"] == "promise" and promise.goal is not Goal.NONE:
         epsilon = 0.0 if promise.goal is Goal.EXACT else float(record.run["epsilon"])
-    elif not record.ended and _has_running_bound(promise):
+    elif not record.ended and promise.bounds_early:
         epsilon = _least_epsilon(record)
     return (
         selected,
-        "" if epsilon is None else _guarantee_sentence(record, promise, epsilon, early),
+        "" if epsilon is None else _word_guarantee(record, promise, epsilon, selected),
         epsilon,
     )
-
-
-def _has_running_bound(promise: Promise) -> bool:
-    """Tell if its gap bounds the regret even before it has stopped by itself."""
-    goal = promise.early if promise.goal is Goal.EXACT else promise.goal
-    return promise.fixed == "confidence" and goal not in (Goal.NONE, Goal.MARK)
 
 
 def _least_epsilon(record: DumpRecord) -> float | None:
@@ -117,15 +113,30 @@ def _least_epsilon(record: DumpRecord) -> float | None:
     return rounded_up(epsilon) if epsilon < 1 else None
 
 
-def _guarantee_sentence(record: DumpRecord, promise: Promise, epsilon: float, early: bool) -> str:
+def _word_guarantee(
+    record: DumpRecord, promise: Promise, epsilon: float, selected: SelectedArms
+) -> str:
     """Word the guarantee, which is about the workers left, and holds with the run's δ."""
     run, workers = record.run, int((~record.gone & (record.kind == 0)).sum())
     limits = (run["epsilon"], run["delta"], run["budget"])
     problem = build_problem(record.ks, workers, record.algorithm.several_skills, *limits)
     if record.several:
         promise = replace(promise, within=record.result["among"])
-    running = not record.ended
-    return promise.sentence(problem, epsilon if early or running else None)
+    promise = replace(promise, covered=_describe_covered(record, selected))
+    return promise.sentence(problem, None if record.finished else epsilon)
+
+
+def _describe_covered(record: DumpRecord, selected: SelectedArms) -> str:
+    """Name the workers that the guarantee at the end is about, if not all: without no-shows."""
+    if not record.ended:
+        return ""
+    gone, pulls, worker = record.gone, record.claim("pulls").astype(int), record.worker
+    staying, counted = np.unique(worker[~gone]), np.unique(worker[~gone & (pulls > 0)])
+    keeps = record.run.get("keep_no_shows", True) or only_tested(selected, pulls).untested
+    enough = has_enough(counted.size, record.ks, record.run["one_kind_each"])
+    present = staying.size if keeps or not enough else counted.size
+    stopped = bool((gone & (pulls > 0)).any())
+    return describe_covered(present, np.unique(worker).size, stopped)
 
 
 def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
@@ -159,7 +170,7 @@ def _verdict_source(word: str) -> str:
     return "there being nobody else" if word == EVERYBODY else f"its {word}"
 
 
-def _check_guarantee(record: DumpRecord, promise: str, epsilon: float | None) -> list[Finding]:
+def _check_guarantee(record: DumpRecord, sentence: str, epsilon: float | None) -> list[Finding]:
     claimed = record.result["epsilon"]
     same = claimed == epsilon or (
         claimed is not None and epsilon is not None and abs(claimed - epsilon) <= CLOSE
@@ -173,8 +184,8 @@ def _check_guarantee(record: DumpRecord, promise: str, epsilon: float | None) ->
             )
         ]
     )
-    if record.ended and promise and promise not in record.result["promise"]:
-        findings.append(Finding("Promise", f"what holds is: {promise}"))
+    if record.ended and sentence and sentence not in record.result["guarantee"]:
+        findings.append(Finding("Guarantee", f"what holds is: {sentence}"))
     return findings
 
 

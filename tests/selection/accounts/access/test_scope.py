@@ -97,9 +97,9 @@ def test_a_worker_is_not_added_to_another_teams_pool(okapi, both, zebras, okapis
 
 def test_guarantees_of_a_pool_are_shown_to_its_team_only(okapi, zebras, okapis):
     asked = {"k": 1, "algorithm": "lucb", "epsilon": 0.2, "delta": 0.1}
-    own = okapi.get(admin_url("run_promises"), asked | {"pool": okapis.pool.pk}).json()
+    own = okapi.get(admin_url("run_guarantees"), asked | {"pool": okapis.pool.pk}).json()
     assert "country" in own["html"]
-    theirs = okapi.get(admin_url("run_promises"), asked | {"pool": zebras.pool.pk}).json()
+    theirs = okapi.get(admin_url("run_guarantees"), asked | {"pool": zebras.pool.pk}).json()
     assert "country" not in theirs["html"]
 
 
