@@ -10,11 +10,10 @@ from selection.errors import Conflict, Refused
 from selection.models import Endpoint, ModelServer, Pool, Run
 from selection.texts import plural
 
-from . import endpoints, spending
+from . import endpoints, fixed_settings, spending
 from .model_files import ModelFile
 
 MOST_NAMED = 5
-GOING_ON = (Run.Status.RUNNING, Run.Status.PAUSED)
 
 
 @transaction.atomic
@@ -38,13 +37,15 @@ def change_endpoint(
 ) -> Endpoint:
     """Give a worker's model these settings; the others stay. Return the new endpoint.
 
-    Raises FieldRefused for an invalid value, Refused for another team's server.
+    Raises FieldRefused for an invalid value, Refused for another team's server, Conflict if a run
+    in progress has called the model as it is.
     """
     server = server or endpoint.server
     changed = endpoints.build_endpoint(server, list_settings(endpoint) | dict(values))
     if server.team_id != endpoint.worker.pool.team_id:
         raise Refused(f"The model server “{server}” is another team's.")
     changed.worker = endpoint.worker
+    fixed_settings.refuse_endpoint_changes([changed])
     changed.save()
     spending.forget_unaffordable(endpoint.worker.candidates.all())
     return changed
@@ -53,7 +54,9 @@ def change_endpoint(
 @transaction.atomic
 def remove_endpoint(endpoint: Endpoint) -> None:
     """Make the worker a person again. Raises Conflict while a run goes on with the model."""
-    run = Run.objects.filter(candidates__worker=endpoint.worker, status__in=GOING_ON).first()
+    run = Run.objects.filter(
+        candidates__worker=endpoint.worker, status__in=fixed_settings.GOING_ON
+    ).first()
     if run is not None:
         raise Conflict(f"The run “{run}” goes on with this model: end it, or withdraw the worker.")
     audit.record_deletion(endpoint)

@@ -12,7 +12,7 @@ from django.db import transaction
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, plain_key
 
-from . import api_keys, extras, parsing, prompts, server_calls, spending
+from . import api_keys, extras, fixed_settings, parsing, prompts, server_calls, spending
 
 SERVER_FIELDS = (
     "name",
@@ -71,6 +71,8 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
     keyed = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="")
     keyed_url = server.pk and keyed.values_list("url", flat=True).first()
     check_server(server, values, key, keyed_url or "")
+    if server.pk:
+        fixed_settings.refuse_server_change(server)
     twins = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
     if twins.exists():
         raise Conflict(f"There is a model server “{server.name}” already.")
@@ -139,7 +141,8 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
     """Store these (worker, endpoint) in the pool; return the numbers of new and changed workers.
 
     A worker of the name gets the settings from now on. Raises Refused for another team's server,
-    Conflict for a person of the name who takes part in a run.
+    Conflict for a person of the name who takes part in a run, and for other settings of a model
+    that a run in progress has called.
     """
     stored = {name: plain_key(name) for name, _ in endpoints}
     present = pool.workers.filter(key__in=stored).select_related("endpoint")
@@ -156,6 +159,7 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
     Worker.objects.bulk_create(new)
     for name, endpoint in endpoints:
         endpoint.worker = workers[stored[name]]
+    fixed_settings.refuse_endpoint_changes([endpoint for _, endpoint in endpoints])
     columns = [field.name for field in Endpoint._meta.fields if not field.primary_key]
     Endpoint.objects.bulk_create(
         [endpoint for _, endpoint in endpoints],

@@ -55,7 +55,7 @@ class ModelServerForm(forms.ModelForm):
         except endpoints.FieldRefused as refusal:
             self.add_error(refusal.field, refusal.why)
         except Refused as refusal:
-            self.add_error("name", str(refusal))
+            self.add_error(None if self.instance.pk else "name", str(refusal))
 
 
 @admin.register(ModelServer)

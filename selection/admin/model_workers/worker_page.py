@@ -146,7 +146,11 @@ class WorkerModelPage(JobMixin, ActionPage):
     def _take_price(self) -> HttpResponse:
         """Set the published prices, as long as the model has none."""
         if prices := price_list.find_missing_prices(self.endpoint):
-            changes.change_endpoint(self.endpoint, prices)
+            try:
+                changes.change_endpoint(self.endpoint, prices)
+            except Refused as refusal:
+                messages.error(self.request, str(refusal))
+                return redirect(self.request.path)
             words = price_list.describe_prices(prices)
             messages.success(self.request, f"The price is {words} ({price_list.SOURCE}).")
         return redirect(self.request.path)
