@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connections
 from django.test import Client
 
 import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask for any)
@@ -18,10 +19,12 @@ from selection import wakeups
 from selection.forecast import candidates
 from selection.imports import uploads
 from selection.models import ApiToken
+from tests import migrated
 from tests.processes import import_path, wait_until
-from tests.settings import REDIS_SOCKET
+from tests.settings import REDIS_SOCKET, SQLITE
 
 TESTS = Path(__file__).parent
+DATABASE = connections["default"].settings_dict
 os.environ["PYTHONPATH"] = import_path(TESTS.parent)  # of the processes that tests start
 # The tests of topk run without an application too, so that these are there.
 pytest_addoption, pytest_configure = sampling.pytest_addoption, sampling.pytest_configure
@@ -113,6 +116,19 @@ def redis_server() -> Iterator[None]:
     yield
     server.terminate()
     server.wait()
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """Keep the database if it is a copy of a migrated one."""
+    return SQLITE and migrated.copy_template(Path(DATABASE["TEST"]["NAME"]))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_keepdb: bool) -> None:
+    """Keep a database that had to be migrated, for other processes and for the next tests."""
+    if SQLITE and not django_db_keepdb:
+        migrated.keep_template(Path(DATABASE["TEST"]["NAME"]))
 
 
 @pytest.fixture(scope="session", autouse=True)
