@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from selection.errors import Refused
 
 WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
+ASKED = "asked"  # answers of a watch: a row without one tells what was asked
 KEYED = "keyed"  # answers with their key in a column
 # The meanings that several columns may have, and the lists of a plan that hold them.
 SEVERAL = {

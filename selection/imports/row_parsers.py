@@ -411,6 +411,10 @@ def _parse_known_within(line: int, cells: Cells, names: Names, _: Cells) -> Ques
 def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
     if not cells["response"]:
         raise Refused(f"The column “{names['response']}” is empty.")
+    return _parse_asked(line, cells, names, _)
+
+
+def _parse_asked(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
     worker, question = parse_key(cells, "worker", names), parse_key(cells, "question", names)
     return AnswerRow(line, worker, question, cells["response"], cells.get("skill", ""))
 
@@ -418,6 +422,7 @@ def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
 _MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made | None]] = {
     column_plan.WORKERS: _parse_worker,
     column_plan.ANSWERS: _parse_answer,
+    column_plan.ASKED: _parse_asked,
     column_plan.GOLD: _parse_known,
     column_plan.KEYED: _parse_known_within,
 }

@@ -31,7 +31,7 @@ from selection.models import (
 from selection.watches import gold
 
 from . import catalog, gold_cells, row_parsers
-from .column_plan import ColumnPlan
+from .column_plan import ASKED, ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
 from .validate_answers import AnswerValidator, ClosedPlace, refuse_swapped_answers
@@ -85,6 +85,8 @@ def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
     a whole cannot be read.
     """
     table, plan = open_upload(upload)
+    if upload.kind == Kind.GOLD:
+        plan = replace(plan, kind=ASKED)
     parsed = islice(row_parsers.parse_rows(table, plan), upload.position, None)
     sort, look = _choose_staging(upload)
     while rows := [row for _, row in islice(parsed, PIECE)]:
@@ -252,14 +254,15 @@ def _stage_gold(watch: Watch, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
     for row in rows:
         try:
             watched, question = places.find_place(row.worker, row.question)
-            refuse_response(row.response)
+            if row.response:
+                refuse_response(row.response)
         except Refused as refusal:
             yield StagedRow(row.line, why=str(refusal))
             continue
         response = gold_cells.fit_response(row.response, question.choices, question.grading)
-        data = asdict(row) | {"response": response}
+        data = asdict(row) | {"response": response or None}
         data |= {"watched": watched, "question_id": question.pk}
-        outside = not question.allows(response)
+        outside = bool(response) and not question.allows(response)
         reason = str(outside_choices(question.choices, response, question.kind)) if outside else ""
         yield StagedRow(row.line, f"{watched}:{question.pk}", data, reason, outside)
 

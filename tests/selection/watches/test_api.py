@@ -13,7 +13,7 @@ from selection.runs import lifecycle
 from selection.watches import steps
 from tests.worlds import crowd, make_run, play
 
-from .worlds import make_watch, state_of
+from .worlds import make_watch, settle, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -185,6 +185,22 @@ FILES = {
     "rows.jsonl": '{"worker": "w0", "question": "q1", "response": "yes"}\n'
     '{"worker": "w1", "question": "q2", "response": "no"}\n',
 }
+
+
+def test_line_without_a_response_was_asked_and_holds_the_later_ones(api):
+    watch = make_watch()
+    lines = "worker,question,response\nw0,q1,yes\nw0,q2,\nw0,q3,yes\nw1,q1,yes\n"
+    file = SimpleUploadedFile("skipped.csv", lines.encode())
+    sent = api.post(f"/api/watches/{watch.pk}/files", {"file": file}).json()
+    assert (sent["fine"], sent["bad"]) == (4, 0)
+    assert send(api, "post", f"files/{sent['id']}/take").json()["fine"] == 4
+    steps.advance_watch(watch.pk)
+    assert list(watch.workers.order_by("pk").values_list("answers", flat=True)) == [1, 1, 0]
+    settle(watch)
+    assert (state_of(watch).answers, state_of(watch).right) == (3, 2)
+    later = SimpleUploadedFile("late.csv", b"worker,question,response\nw0,q2,yes\n")
+    sent = api.post(f"/api/watches/{watch.pk}/files", {"file": later}).json()
+    assert send(api, "post", f"files/{sent['id']}/take").json()["fine"] == 0
 
 
 @pytest.mark.parametrize(("name", "added"), [("one.csv", 2), ("survey.csv", 4), ("rows.jsonl", 2)])
