@@ -39,6 +39,13 @@ def decimal(value: Any, places: int = 2) -> str:
 
 
 @register.filter
+def figure(value: Any) -> str:
+    """Write a number with as many decimal places as it has: 0.05."""
+    number = _parse_number(value)
+    return "" if number is None else viewer_locale.format_figure(number)
+
+
+@register.filter
 def signed_points(value: Any) -> str:
     """Write a difference of shares in percentage points, with its sign: +12, −5."""
     figure = _parse_number(value)

@@ -80,6 +80,17 @@ def format_fraction(number: float | Decimal, places: int) -> str:
     return format_decimal(number, pattern, locale)
 
 
+def format_figure(number: float, digits: int = 6) -> str:
+    """Write a number with as many decimal places as it has: 0.05, 7.5."""
+    return f"{number:.{digits}g}".replace(".", decimal_mark())
+
+
+def format_plain(number: float | Decimal) -> str:
+    """Write a number as a form takes it: all its digits, the decimal mark, nothing between."""
+    exact = Decimal(str(number)) if isinstance(number, float) else number
+    return f"{exact:f}".replace(".", decimal_mark())
+
+
 def format_signed(number: float, places: int) -> str:
     """Write a number with its sign: +0.12, −0.05."""
     sign = "+" if number >= 0 else "\N{MINUS SIGN}"

@@ -6,6 +6,8 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.forms import ModelChoiceField
 from django.http import HttpRequest
 
+from . import styled
+
 # Used by the filters beside a list, and by links to a part of a list.
 ALLOWED_LOOKUPS = ("", "exact", "isnull", "isempty", "in")
 LONGEST_NUMBER = 18  # digits that fit into a column
@@ -42,6 +44,8 @@ def _row_number(value: str) -> str:
 
 class SafeChoiceFieldsMixin:
     """Admin or inline that accepts arbitrary input where a row is to be chosen."""
+
+    formfield_overrides: Any = styled.FORMFIELDS
 
     def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(*args, **kwargs)  # type: ignore[misc]

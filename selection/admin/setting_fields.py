@@ -6,19 +6,17 @@ from typing import Any
 from django import forms
 from django.db import models
 from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
 
+from selection.admin.styled import FORMFIELDS
 from selection.runs.settings.run_settings import RUN_SETTINGS, RunSetting, Section
 
 WIDGETS: dict[type["models.Field[Any, Any]"], forms.Widget] = {
     models.IntegerField: UnfoldAdminIntegerFieldWidget(),
-    models.FloatField: UnfoldAdminDecimalFieldWidget(),
-    models.DecimalField: UnfoldAdminDecimalFieldWidget({"step": "any"}),
     models.BooleanField: UnfoldBooleanSwitchWidget(),
     models.DateTimeField: UnfoldAdminTextInputWidget({"placeholder": "2026-12-31 18:00"}),
     models.CharField: UnfoldAdminTextInputWidget(),
@@ -28,9 +26,11 @@ LABELS = {setting.name: setting.label for setting in RUN_SETTINGS if setting.lab
 
 
 def build_field(column: "models.Field[Any, Any]", **kwargs: Any) -> forms.Field | None:
-    widgets = [widget for kind, widget in WIDGETS.items() if isinstance(column, kind)]
-    widget = UnfoldAdminSelectWidget() if column.choices else widgets[0]
-    return column.formfield(**{"widget": widget, **kwargs})
+    if column.choices:
+        return column.formfield(**{"widget": UnfoldAdminSelectWidget(), **kwargs})
+    widgets = {kind: {"widget": widget} for kind, widget in WIDGETS.items()} | FORMFIELDS
+    way = next(way for kind, way in widgets.items() if isinstance(column, kind))
+    return column.formfield(**{**way, **kwargs})
 
 
 def build_form_fields(settings: Iterable[RunSetting]) -> Any:

@@ -1,10 +1,15 @@
-"""Form fields with the widgets of the admin's layout."""
+"""Form fields with the widgets of the admin's layout, and numbers in the viewer's locale."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import models
 from unfold import widgets
+
+from selection.grading.numbers import parse_typed
+from selection.viewer_locale import format_plain
 
 
 class _Styled:
@@ -13,7 +18,8 @@ class _Styled:
     widget: Any
 
     def __init__(self, *args: Any, attrs: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, widget=self.widget(attrs), **kwargs)  # type: ignore[call-arg]
+        kwargs.setdefault("widget", self.widget(attrs))
+        super().__init__(*args, **kwargs)
 
 
 class CharField(_Styled, forms.CharField):
@@ -32,12 +38,41 @@ class IntegerField(_Styled, forms.IntegerField):
     widget = widgets.UnfoldAdminIntegerFieldWidget
 
 
-class FloatField(_Styled, forms.FloatField):
-    widget = widgets.UnfoldAdminDecimalFieldWidget
+class NumberInput(widgets.UnfoldAdminTextInputWidget):
+    """Input of a number with a decimal mark: in one of the type number, browsers drop a comma."""
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"inputmode": "decimal", **(attrs or {})})
 
 
-class DecimalField(_Styled, forms.DecimalField):
-    widget = widgets.UnfoldAdminDecimalFieldWidget
+class _TypedNumber:
+    """Field of a number, typed and shown with the viewer's decimal mark."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value.strip():
+            try:
+                value = str(parse_typed(value))
+            except ValueError as error:
+                raise ValidationError(str(error), code="invalid") from error
+        return super().to_python(value)  # type: ignore[misc]
+
+    def prepare_value(self, value: Any) -> Any:
+        return format_plain(value) if isinstance(value, float | Decimal) else value
+
+
+class FloatField(_Styled, _TypedNumber, forms.FloatField):
+    widget = NumberInput
+
+
+class DecimalField(_Styled, _TypedNumber, forms.DecimalField):
+    widget = NumberInput
+
+
+# For fields that a model makes.
+FORMFIELDS: dict[type["models.Field[Any, Any]"], dict[str, Any]] = {
+    models.FloatField: {"form_class": FloatField, "widget": NumberInput},
+    models.DecimalField: {"form_class": DecimalField, "widget": NumberInput},
+}
 
 
 class ChoiceField(_Styled, forms.ChoiceField):

@@ -18,6 +18,7 @@ from selection.errors import Refused
 from selection.models import Run
 from selection.runs.settings import priors
 from selection.texts import counted
+from selection.viewer_locale import format_figure
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +69,8 @@ class RangeBelief:
 
     @property
     def words(self) -> str:
-        return f"Most workers (80%) have an accuracy between {self.low:g} and {self.high:g}."
+        ends = f"{format_figure(self.low)} and {format_figure(self.high)}"
+        return f"Most workers (80%) have an accuracy between {ends}."
 
     @cached_property
     def _fit_beta(self) -> Floats:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from selection.errors import Refused
 from selection.texts import counted
+from selection.viewer_locale import format_figure
 from topk import Goal, Problem, ProblemError
 
 # The requester's goal, and the guarantees that imply it. Exactly the best satisfies every goal; of
@@ -61,7 +62,9 @@ class Plan:
         _check_range("workers", self.workers, MOST_WORKERS)
         _check_range("questions", self.questions, MOST_QUESTIONS)
         if self.price is not None and not 0 <= self.price < math.inf:
-            raise Refused(f"The price of an answer must be 0 or more, but it is {self.price:g}.")
+            raise Refused(
+                f"The price of an answer must be 0 or more, but it is {format_figure(self.price)}."
+            )
         if self.goal not in GOALS:
             raise Refused(f"The goal must be one of {', '.join(GOALS)}, but it is “{self.goal}”.")
 

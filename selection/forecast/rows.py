@@ -8,6 +8,7 @@ import numpy as np
 
 from selection.runs.settings.guarantee_texts import word_plan
 from selection.texts import counted
+from selection.viewer_locale import format_figure
 from topk import rounded_up
 from topk.promise import NEUTRAL
 
@@ -259,9 +260,9 @@ def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: For
     short = row.out_of_questions >= row.out_of_budget
     share, resource = max((row.out_of_questions, "questions"), (row.out_of_budget, "budget"))
     reached = row.epsilon_at_end or 1.0
-    guaranteed = f"ε = {reached:g}" if reached < 1 else "none"
+    guaranteed = f"ε = {format_figure(reached)}" if reached < 1 else "none"
     ways = [f"use {best.title}"] if best.feasible and best is not row else []
-    ways += [f"allow ε = {reached:g} or more"] if plan.epsilon < reached < 1 else []
+    ways += [f"allow ε = {format_figure(reached)} or more"] if plan.epsilon < reached < 1 else []
     ways += ["add questions" if resource == "questions" else "raise the budget"]
     advice = ", or ".join(ways)
     return (

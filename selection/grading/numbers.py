@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from selection import viewer_locale
+
 from .keys import unify_marks
 
 MOST_DIGITS = 100
@@ -53,6 +55,21 @@ def read_as_thousands(text: str) -> Decimal:
 def _strip_number(text: str) -> str:
     bare = " ".join(unify_marks(text).split()).translate(_SIGNS)
     return bare[:-1].rstrip() if len(bare) > 1 and bare[-1] in ".,。" else bare
+
+
+def parse_typed(text: str) -> Decimal:
+    """Read a number typed in a form. Raises ValueError, with a sentence.
+
+    A sign followed by three digits is the decimal one if it is so in the viewer's locale; the other
+    sign could be either.
+    """
+    number = parse_number(text)
+    if number is None:
+        raise ValueError("Enter a number.")
+    if is_ambiguous(text) and viewer_locale.decimal_mark() not in text:
+        whole, part = read_as_thousands(text), viewer_locale.format_plain(number)
+        raise ValueError(f"“{text}” may be {whole} or {part}: write {whole}, or {part}0.")
+    return number
 
 
 KEY = "a score from 0 to 1"  # the known answer of a question whose answers are scores

@@ -7,7 +7,7 @@ from selection.facts import Facts
 from selection.models import Run
 from selection.runs.settings import algorithm_choices
 from selection.runs.settings.run_settings import RUN_SETTINGS, SETTINGS
-from selection.viewer_locale import format_count
+from selection.viewer_locale import format_count, format_figure
 
 from .guarantee import guarantee_of_run
 from .progress import read_progress
@@ -61,7 +61,7 @@ def _value_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, str) and value in algorithms.ALGORITHMS:
         return algorithms.ALGORITHMS[value].title
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{format_figure(value)}" if isinstance(value, float) else str(value)
 
 
 def _figure_pairs(first: Run, second: Run) -> list[Facts]:

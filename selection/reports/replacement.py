@@ -10,6 +10,7 @@ from selection.errors import Refused
 from selection.models import Run, plain_key
 from selection.runs import lifecycle, replacement
 from selection.texts import count_noun
+from selection.viewer_locale import format_figure
 
 from .guarantee import KEPT, WEAKENED, guarantee_of_run
 from .standings import worker_standings
@@ -91,7 +92,7 @@ def _describe(
         guarantee=status.text if judges else BY_HAND,
         claim=(
             f"This is a claim of its own, beside that at the end of the run: each is wrong with a "
-            f"probability of at most {run.delta:g}."
+            f"probability of at most {format_figure(run.delta)}."
             if judges and status.epsilon is not None
             else "No error probability is stated."
         ),

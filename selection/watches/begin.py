@@ -23,6 +23,7 @@ from selection.models import (
 )
 from selection.models.watches import HIGHEST_LEVEL, LEVEL_RANGE, LOWEST_LEVEL
 from selection.texts import counted
+from selection.viewer_locale import format_figure
 
 from . import alarms, meetings
 from .steps import recount_watch, request_watch
@@ -220,7 +221,7 @@ def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:
     if level is None:
         raise Refused(f"Give the watch a level, or “{worker}” one of their own.")
     if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
-        raise Refused(f"“{worker}” cannot be held to {level:g}. {LEVEL_RANGE}")
+        raise Refused(f"“{worker}” cannot be held to {format_figure(level)}. {LEVEL_RANGE}")
     return round_level(level)
 
 

@@ -12,6 +12,7 @@ from selection.facts import Facts
 from selection.models import GoldAnswer, RunConnection, Watch, WatchedWorker
 from selection.models.watches import SETTINGS
 from selection.texts import count_noun, counted
+from selection.viewer_locale import format_figure
 
 State = WatchedWorker.State
 ENOUGH = 3  # least number of workers with answers for a common fall
@@ -88,12 +89,12 @@ def describe_rule(watch: Watch) -> str:
         )
     if watch.rule == Watch.Rule.SHARE:
         return (
-            f"On average, a share of at most {watch.delta:.3g} of the alarms is false: proved for "
-            "workers that began together, until one is added or begins anew."
+            f"On average, a share of at most {format_figure(watch.delta, 3)} of the alarms is "
+            "false: proved for workers that began together, until one is added or begins anew."
         )
     return (
-        f"With a probability of {1 - watch.delta:.3g}, workers that began together and keep the "
-        "level are never reported."
+        f"With a probability of {format_figure(1 - watch.delta, 3)}, workers that began together "
+        "and keep the level are never reported."
     )
 
 

@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from selection import reports
+from selection.admin import styled
 from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, Page, object_url
 from selection.errors import Refused
@@ -23,12 +24,13 @@ from selection.runs import unreadable_models
 from selection.runs.money import format_call_cost
 from selection.runs.roster import model_checks
 from selection.texts import count_noun
+from selection.viewer_locale import format_plain
 
 LATEST, PER_PAGE = 10, 50
 
 
 class LimitForm(forms.Form):
-    limit = forms.DecimalField(
+    limit = styled.DecimalField(
         required=False, min_value=0, max_value=spending.MOST_LIMIT, decimal_places=9, max_digits=17
     )
 
@@ -40,7 +42,7 @@ def model_facts(run: Run) -> dict[str, Any]:
     draft = run.status == Run.Status.DRAFT
     return {
         "models": {
-            "limit_value": "" if limit is None else f"{limit.normalize():f}",
+            "limit_value": "" if limit is None else format_plain(limit.normalize()),
             "replies": unreadable.count_replies(run),
             "asking": unreadable.list_asking(run),
             "ways": unreadable_models.WAYS,

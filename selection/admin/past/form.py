@@ -74,7 +74,6 @@ class PastForm(forms.Form):
         min_value=Decimal(0),
         max_digits=12,
         decimal_places=4,
-        attrs={"step": "any"},
     )
     currency = styled.CharField(label="Currency", required=False, max_length=10)
 

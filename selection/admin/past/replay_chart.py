@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from selection.facts import Facts
 from selection.replays.results import MethodResult
-from selection.viewer_locale import format_count
+from selection.viewer_locale import format_count, format_figure
 
 WIDTH, LEFT, RIGHT = 440, 104, 26
 ROW, TOP, BOTTOM = 34, 10, 26
@@ -23,8 +23,8 @@ def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -
         methods,
         lambda one: one[1],
         worst * 1.05,
-        lambda at: f"{100 * at:g}",
-        (epsilon, f"{100 * epsilon:g} points"),
+        lambda at: f"{format_figure(100 * at)}",
+        (epsilon, f"{format_figure(100 * epsilon)} points"),
     )
     return [counts, losses]
 

@@ -16,6 +16,7 @@ from selection.models import Pool, Run
 from selection.runs.roster import quotas
 from selection.runs.settings import algorithm_choices, priors
 from selection.runs.settings.algorithm_choices import Setting
+from selection.viewer_locale import format_figure
 
 # -- a field for each option that any algorithm has
 
@@ -40,7 +41,7 @@ def setting_field(setting: Setting) -> forms.Field:
 
 
 def _format_default(value: Any) -> str:
-    return "automatic" if value is None else f"{value:.4g}"
+    return "automatic" if value is None else f"{format_figure(value, 4)}"
 
 
 def _help_text(setting: Setting) -> str:

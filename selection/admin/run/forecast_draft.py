@@ -20,6 +20,7 @@ from selection.runs.roster import worker_prices
 from selection.runs.roster.worker_prices import AnswerPrice
 from selection.runs.settings import drafts
 from selection.texts import count_noun
+from selection.viewer_locale import format_figure
 
 from .changes import ChangeView
 
@@ -66,8 +67,9 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[Facts]:
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
         label = f"Take {best.title}: about {_answers_of(best)}"
         changes.append(Facts(words=label, sends={"row": key_of(best)}))
-    if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
-        label = f"Allow ε = {row.epsilon_at_end:g}"
+    reachable = row.epsilon_at_end or 0.0 if row is not None else 0.0
+    if row is not None and run.epsilon < reachable < 1:
+        label = f"Allow ε = {format_figure(reachable)}"
         changes.append(Facts(words=label, sends={"epsilon": row.epsilon_at_end}))
     if row is not None and row.out_of_budget and not row.fixed_budget:
         changes.append(Facts(words="Take the budget's limit away", sends={"budget": "none"}))

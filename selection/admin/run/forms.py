@@ -11,6 +11,7 @@ from django.utils.html import format_html
 
 from selection import reports
 from selection.accounts import scoped
+from selection.admin import styled
 from selection.admin.run.fields import EligibilityFields, selected_choices
 from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
@@ -233,17 +234,17 @@ class GuaranteeForm(OptionFields):
     algorithm = forms.ChoiceField(
         required=False, choices=Run._meta.get_field("algorithm").flatchoices
     )
-    epsilon = forms.FloatField(required=False)
-    delta = forms.FloatField(required=False)
+    epsilon = styled.FloatField(required=False)
+    delta = styled.FloatField(required=False)
     budget = forms.IntegerField(required=False)
     enrolling = forms.BooleanField(required=False)
     # Needed for the price only.
     question_set: Any = forms.ModelChoiceField(None, required=False)
-    price = forms.DecimalField(required=False, min_value=0)
+    price = styled.DecimalField(required=False, min_value=0)
     currency = forms.CharField(required=False)
     learn_from = forms.CharField(required=False)
     grouped_by = forms.CharField(required=False)
-    pass_mark = forms.FloatField(required=False)
+    pass_mark = styled.FloatField(required=False)
     quota_attribute = forms.CharField(required=False)
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:

@@ -15,6 +15,7 @@ from unfold.admin import ModelAdmin
 
 from selection import connectors, exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
+from selection.admin import styled
 from selection.admin.connectors.run_page import WherePage, connection_facts
 from selection.admin.imports.submissions import SubmissionsPage
 from selection.admin.model_workers.run_page import (
@@ -249,7 +250,7 @@ EXTRA_PERMISSIONS = {
 class PayForm(forms.Form):
     """A worker's pay per answer, if a file is to use another one than the run's."""
 
-    pay = forms.DecimalField(required=False, min_value=0, max_digits=12, decimal_places=4)
+    pay = styled.DecimalField(required=False, min_value=0, max_digits=12, decimal_places=4)
 
 
 class Export(Page):

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from selection import connectors, exports
+from selection.admin import styled
 from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import Page
 from selection.connectors import background
@@ -25,7 +26,7 @@ from selection.worker import links
 class TotalForm(forms.Form):
     """The amount that a person confirms, as the page showed it."""
 
-    total = forms.DecimalField(max_digits=12, decimal_places=2)
+    total = styled.DecimalField(max_digits=12, decimal_places=2)
 
 
 class ProlificPage(JobMixin, Page):

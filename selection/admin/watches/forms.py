@@ -31,7 +31,7 @@ SHARES = {"level": None, "delta": DELTA, "tolerance": TOLERANCE}
 
 def _percent_field(label: str, limits: tuple[float, float], **more: Any) -> forms.FloatField:
     least, most = limits
-    more |= {"label": label, "required": False, "attrs": {"step": "any"}}
+    more |= {"label": label, "required": False}
     return styled.FloatField(min_value=least, max_value=most, **more)
 
 

@@ -10,7 +10,7 @@ from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_run
 from selection.runs.roster.worker_prices import format_price
 from selection.runs.settings import guarantee_texts
 from selection.texts import count_noun
-from selection.viewer_locale import format_count
+from selection.viewer_locale import format_count, format_figure
 
 from .form import WizardInput
 
@@ -98,7 +98,7 @@ def _describe_most_questions(row: Forecast, questions: int) -> str:
     longest, size = row.answers_per_worker["at_most"], count_noun(questions, "question")
     if longest >= questions:
         return f"Just enough: {row.ends}. In some, a worker answered all {size}."
-    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {size}."
+    return f"Yes: {row.ends}. No worker answered more than {format_figure(longest)} of {size}."
 
 
 def _finished_share(row: Forecast) -> str:

@@ -61,7 +61,7 @@ class WizardInput:
 
 
 def _number_field(label: str, **limits: Any) -> forms.DecimalField:
-    return styled.DecimalField(label=label, required=False, attrs={"step": "any"}, **limits)
+    return styled.DecimalField(label=label, required=False, **limits)
 
 
 def _radio_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:

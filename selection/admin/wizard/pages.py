@@ -25,6 +25,7 @@ from selection.runs.roster import eligibility, worker_prices
 from selection.runs.settings import drafts
 from selection.runs.settings.run_settings import SETTINGS
 from selection.texts import count_noun
+from selection.viewer_locale import format_figure
 
 from . import forecast_rows
 from .choices import MARK
@@ -57,7 +58,7 @@ class BeginPage(GuidePage, FormPage):
         plan = wish.plan
         if wish.by_money:
             plan = plan.replace_epsilon(budget.first_epsilon(plan, wish.belief))
-            query["precise_own"] = f"{100 * plan.epsilon:g}"
+            query["precise_own"] = format_figure(100 * plan.epsilon)
         team = wish.pool.team_id
         planning = forecast_requests.request_forecast(plan, wish.belief, self.username, team=team)
         return redirect(forecast_url(planning, query.urlencode()))
@@ -225,7 +226,7 @@ class ForecastPage(GuidePage, ActionPage):
         except ValueError:
             raise Http404 from None
         query = self.request.GET.copy()
-        query["precise_own"] = f"{100 * plan.epsilon:g}"
+        query["precise_own"] = format_figure(100 * plan.epsilon)
         belief, team = forecast_requests.stored_belief(self.object), self.object.team_id
         planning = forecast_requests.request_forecast(plan, belief, self.username, team=team)
         return self._redirect_to(planning, query.urlencode())
@@ -272,7 +273,11 @@ def _reachable_epsilon(
         [planned] if best.feasible else []
     )
     epsilon = min(reached, default=None)
-    return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(curve) > 1}
+    return {
+        "epsilon": epsilon,
+        "points": format_figure(100 * (epsilon or 0)),
+        "tried": len(curve) > 1,
+    }
 
 
 def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run, pass_marks
 from selection.runs.roster import quotas
+from selection.viewer_locale import format_figure
 from topk import LIKE_THESE, Option, Promise
 
 from . import guarantee_texts, guarantees, priors, validation
@@ -142,7 +143,7 @@ def describe_accuracy(run: Run) -> str:
 def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{format_figure(value)}" if isinstance(value, float) else str(value)
 
 
 def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from selection.models import Completion, Heartbeat, Platform, Run
 from selection.runs import money
 from selection.runs.roster import membership
 from selection.texts import counted
-from selection.viewer_locale import format_moment
+from selection.viewer_locale import format_figure, format_moment
 
 from . import guarantee_texts, guarantees, validation
 from .guarantees import GuaranteeFacts
@@ -78,9 +78,9 @@ def describe_hours_to_come(run: Run, value: float | None) -> str:
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
     affected = f" This affects up to {counted(count, 'worker')} now." if count else ""
     text = (
-        f"Workers who do nothing for {value:g} hours count as gone.{affected} They are neither "
-        "accepted nor rejected, and the guarantee covers the others. It assumes that no-shows are "
-        "neither better nor worse than the others."
+        f"Workers who do nothing for {format_figure(value)} hours count as gone.{affected} They "
+        "are neither accepted nor rejected, and the guarantee covers the others. It assumes that "
+        "no-shows are neither better nor worse than the others."
     )
     if not run.covers_withdrawal:
         text += " If a worker with counted answers is gone, the run has no guarantee."
@@ -110,8 +110,8 @@ def describe_epsilon(run: Run, value: float) -> str:
     costs = "fewer answers, weaker guarantee" if less else "more answers, stronger guarantee"
     reached = _describe_epsilon_reached(run, value)
     return (
-        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{reached} You can change ε at any "
-        f"time. The target is then: {_describe_guarantee(run, value)}"
+        f"ε is {format_figure(value)} instead of {format_figure(run.epsilon)}: {costs}.{reached} "
+        f"You can change ε at any time. The target is then: {_describe_guarantee(run, value)}"
     )
 
 

@@ -14,6 +14,7 @@ from selection.model_workers import askable
 from selection.models import Endpoint, QuestionSet, Run, Skill, exposure
 from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
 from selection.texts import counted
+from selection.viewer_locale import format_figure
 from topk import COMMON_ORDER_SELECTORS, LIKE_THESE, THIS_SET, ProblemError
 
 from .common_order import validate_common_order
@@ -131,7 +132,8 @@ def validate_mark(run: Run) -> dict[str, str]:
         }
     if run.pass_mark is None or 0 < run.pass_mark < 1:
         return {}
-    return {"pass_mark": f"The pass mark must be above 0 and below 1, but it is {run.pass_mark:g}."}
+    mark = format_figure(run.pass_mark)
+    return {"pass_mark": f"The pass mark must be above 0 and below 1, but it is {mark}."}
 
 
 def _algorithm_refusals(run: Run, workers: int) -> dict[str, str]:
