@@ -29,7 +29,7 @@ OTHERS = {
     Goal.AGGREGATE: "Other methods: mean accuracy within ε of the best K",
     Goal.EXPLORE_K: "Other methods: every worker within ε of the K-th best",
     Goal.EXACT: "Other methods: exactly the best K",
-    Goal.MARK: "All workers at a pass mark, up to K",
+    Goal.MARK: "All workers at a pass mark less ε, up to K",
     Goal.NONE: "Other methods: no guarantee",
 }
 BUDGET = "Other methods: spend a fixed budget, no guarantee"

@@ -40,10 +40,11 @@ def _selection_sentence(context: ExportContext) -> str:
         + (f", {count_noun(skill.k, 'worker')} wanted)" if run.several else ")")
         for skill in run.skills
     )
+    most = "" if run.pass_mark is None else "up to "
     limit = ", each worker for at most one of them" if run.several and run.one_kind_each else ""
     url, workers = citation_url(), count_noun(len(context.lines_by_worker), "worker")
     return (
-        f"We chose {run.total} of {workers} by gold questions with known "
+        f"We chose {most}{run.total} of {workers} by gold questions with known "
         f"answers, of {sets}{limit}, with the algorithm {kind.title} ({source}) as "
         f"CrowdSelect {__version__}{f' ({url})' if url else ''} implements it."
     )

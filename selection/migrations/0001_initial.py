@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
                 ("belief", models.JSONField(blank=True, default=dict, editable=False)),
                 ("epsilon", models.FloatField(default=0.1, help_text="Target: the selection’s largest loss of accuracy against the best K. 0.1 is 10 percentage points.", validators=[django.core.validators.MinValueValidator(0.0)], verbose_name="ε")),
                 ("delta", models.FloatField(default=0.05, help_text="Risk of missing the target: 0.05 is one run in 20.", verbose_name="δ")),
-                ("pass_mark", models.FloatField(blank=True, help_text="Select only workers who are shown to answer at least this share right: 0.8 is 80 percent. Fewer than K may be selected. Leave blank for no mark.", null=True)),
+                ("pass_mark", models.FloatField(blank=True, help_text="Select only workers who are shown to answer at least this share right: 0.8 is 80 percent. Rules for all good workers show the mark less ε. Fewer than K may be selected. Leave blank for no mark.", null=True)),
                 ("budget", models.PositiveIntegerField(blank=True, help_text="In answers: the maximum number of assignments. Leave blank for no limit.", null=True, validators=[django.core.validators.MinValueValidator(1)])),
                 ("price", models.DecimalField(blank=True, decimal_places=4, help_text="Include platform fees. Leave blank to see answer counts only.", max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(Decimal("0"))], verbose_name="price per answer")),
                 ("currency", models.CharField(blank=True, default="€", help_text="A symbol or a code: €, $, EUR.", max_length=10)),

@@ -89,7 +89,8 @@ class RunColumns(NamedInTeam):
         null=True,
         blank=True,
         help_text="Select only workers who are shown to answer at least this share right: 0.8 is "
-        "80 percent. Fewer than K may be selected. Leave blank for no mark.",
+        "80 percent. Rules for all good workers show the mark less ε. Fewer than K may be "
+        "selected. Leave blank for no mark.",
     )
     budget = models.PositiveIntegerField(
         null=True,

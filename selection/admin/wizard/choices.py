@@ -20,7 +20,7 @@ GOALS = _worded_choices(
     (KIND_OF_CROWD, "A good group, for this kind of crowd", "costs more: Universal"),
     (SINGLE_POOL, "A good group, for each single pool", "costs still more: Certified"),
     ("every", "Every worker is good", "each is within ε of the K-th best worker"),
-    (MARK, "All good workers, up to K", "each reaches the pass mark below"),
+    (MARK, "All good workers, up to K", "each is shown to reach the pass mark less ε"),
     (EXACT, "Exactly the best K workers (ε = 0)", "costs most: Pair-LUCB"),
 )
 CONFIDENCES = _worded_choices(

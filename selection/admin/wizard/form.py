@@ -216,7 +216,7 @@ class GuideForm(SettingFields):
         return any(self[name].value() or self[name].errors for name in CROWD)
 
     def further_settings(self) -> list[forms.BoundField]:
-        placed = (*PAYING, *ARRIVING)
+        placed = (*PAYING, *ARRIVING, "pass_mark")  # the mark stands beside the choice
         return [self[setting.name] for setting in WIZARD if setting.name not in placed]
 
     # -- the form as an address

@@ -22,7 +22,7 @@ from selection.forecast.mark_cost import describe_mark_cost
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
 from selection.runs.roster import eligibility, worker_prices
-from selection.runs.settings import drafts
+from selection.runs.settings import drafts, guarantee_texts
 from selection.runs.settings.run_settings import SETTINGS
 from selection.texts import count_noun
 from selection.viewer_locale import format_figure
@@ -143,8 +143,11 @@ class ForecastPage(GuidePage, ActionPage):
             pace=self.pace,
             stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(planning).words,
+            mark=guarantee_texts.describe_shown(mark, plan.epsilon if plan.goal == MARK else 0)
+            if (mark := self.pass_mark(plan)) is not None
+            else "",
             mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
-            if wish and plan.goal != MARK and (mark := wish.settings["pass_mark"])
+            if wish and plan.goal != MARK and mark
             else "",
             percent=round(100 * forecast_requests.forecast_progress(planning)),
             **self._method_texts(plan, timed),
@@ -161,6 +164,9 @@ class ForecastPage(GuidePage, ActionPage):
             query=self.request.GET.urlencode(),
         )
 
+    def pass_mark(self, plan: Plan) -> float | None:
+        return self.wish.settings["pass_mark"] if self.wish else plan.mark
+
     @cached_property
     def methods(self) -> Facts:
         wish = self.wish
@@ -173,7 +179,7 @@ class ForecastPage(GuidePage, ActionPage):
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         table = self.methods
         best = table.best
-        mark = self.wish.settings["pass_mark"] if self.wish else plan.mark
+        mark = self.pass_mark(plan)
         absent = forecast_requests.forecast_no_shows(self.object)
         without = absent.get((best.algorithm, best.title)) if best else None
         rules, others = (
@@ -302,7 +308,7 @@ def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput
 
 
 def _name_run(plan: Plan, wish: WizardInput) -> str:
-    return f"{'Up to' if plan.goal == MARK else 'Best'} {plan.k} of {wish.pool}"
+    return f"{'Best' if wish.settings['pass_mark'] is None else 'Up to'} {plan.k} of {wish.pool}"
 
 
 GUIDE_PAGES = (BeginPage, ForecastPage, NumbersPage)

@@ -79,6 +79,14 @@ def word_plan(
     return _join([statement.sentence(problem, numbers=numbers), marked])
 
 
+def describe_shown(mark: float, epsilon: float) -> str:
+    """Word the least accuracy that is shown of the selected: the pass mark less ε."""
+    written = pass_marks.write_mark(mark)
+    if not epsilon:
+        return written
+    return f"{pass_marks.write_mark(mark - epsilon)}, the pass mark of {written} less ε"
+
+
 def describe_mark(mark: str) -> str:
     return f"Only those of them who are shown to reach the pass mark of {mark} are selected."
 

@@ -79,7 +79,7 @@ def test_wizard_recommends_one_algorithm_with_its_cost_and_reasons(requester, fo
     text = text_of(requester.get(page))
     best = forecast_requests.forecast_rows(planning)[0]
     assert f"{best.title} recommended" in text
-    assert "the 2 selected workers are on average at most 20 points less accurate" in text
+    assert "the 2 selected are on average at most 20 points less accurate" in text
     assert "Cheapest method that meets your goal: finished in" in best.why
     cost = f"€{best.median * Decimal('0.05'):.2f}"
     assert f"Cost {cost}" in text
@@ -463,7 +463,14 @@ def test_wizard_plans_for_all_who_reach_a_mark(requester, form_data):
     planning, page = ordered(requester, form_data, goal="mark", pass_mark="0.8")
     text = text_of(requester.get(page))
     assert "Up to 2 of 8 workers" in text
-    assert "2 workers at most, each at 80% or above" in text
+    epsilon = forecast_requests.stored_plan(planning).epsilon
+    shown = f"{100 * (0.8 - epsilon):g}%, the pass mark of 80% less ε"
+    assert f"up to 2 workers, each shown to reach {shown}" in text
+    assert f"has a true accuracy of at least {shown}" in text or "below " + shown in text
+    begin = text_of(requester.get(admin_url("run_begin")))
+    assert "All good workers, up to K each is shown to reach the pass mark less ε" in begin
+    goal, precise = begin.index("Scope of the guarantee"), begin.index("How precise must")
+    assert goal < begin.index("Pass mark") < precise
     best = forecast_requests.forecast_rows(planning)[0]
     run = make(requester, page, forecast_rows.key_of(best))
     assert (run.algorithm, run.pass_mark) == (best.algorithm, 0.8)
@@ -472,5 +479,8 @@ def test_wizard_plans_for_all_who_reach_a_mark(requester, form_data):
 
 def test_wizard_says_what_a_mark_costs_beside_a_rule(requester, form_data):
     _, page = ordered(requester, form_data, pass_mark="0.8")
-    assert "reaches the pass mark of 80% takes about" in text_of(requester.get(page))
+    text = text_of(requester.get(page))
+    assert "reaches the pass mark of 80% takes about" in text
+    assert "Up to 2 of 8 workers" in text
+    assert "Only those of them who are shown to reach the pass mark of 80% are selected." in text
     assert "must be above 0 and below 1" in text_of(ask(requester, form_data, pass_mark="80"))

@@ -193,7 +193,7 @@ def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     promised = reports.guarantee_of_run(run)
     assert 0 <= promised.epsilon < 0.2
     assert promised.text.startswith("The run ended before its plan was complete. With prob")
-    assert promised.scope == "for every pool"
+    assert promised.scope == "every pool"
     assert not reports.export_run(run)["certified"]
 
 
@@ -202,7 +202,7 @@ def test_run_without_a_proof_has_no_guarantee():
     document = reports.export_run(run)
     assert document["epsilon_reached"] is None
     assert document["guarantee"] == (
-        "Not certified: there were too few answers for a guarantee. "
+        "No guarantee: there were too few answers. "
         "The selected workers are favoured by all answers."
     )
     assert run.candidates.aggregate(all=Sum("pulls"))["all"] == document["answers_used"]
