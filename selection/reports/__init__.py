@@ -15,7 +15,6 @@ from .answers import (
     open_table,
 )
 from .collusion import find_signs
-from .comparison import compare_runs
 from .dump import dump_run
 from .dump_text import dump_text
 from .durations import format_duration

@@ -7,35 +7,25 @@ from django.db.models import Count, Max, Min, Q
 
 from selection.facts import Facts
 from selection.models import Answer, Candidate, Run
-from selection.texts import count_noun, counted
+from selection.texts import count_noun
 from selection.viewer_locale import format_moment, format_percent, format_points
 from topk import Standing, Verdict, rounded_up
 from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
-from topk.verify.what_if import flips_needed, selected_numbers
+from topk.verify.marks import selected_numbers
 
 from .dump import dump_run
 from .guarantee import interval_meaning
-
-# Limit of answers, because the counterfactuals replay the algorithm some ten times.
-MOST_ANSWERS = 200_000
 
 
 def explain_candidate(candidate: Candidate) -> Facts:
     """Explain in sentences for a person, and in ``parts`` all of them under headings."""
     run = candidate.run
     record = read_record(dump_run(run, anonymous=True))
-    upto = candidate.decided_in
-    replayed = replay_run(record, upto)
+    replayed = replay_run(record, candidate.decided_in)
     answers, how = _answer_sentences(candidate), [_describe_asking(run)]
     settled = _settled_sentences(candidate, record, replayed)
-    otherwise = _counterfactuals(candidate, record, upto)
-    parts = {
-        "The answers": answers,
-        "Decision rule": how,
-        "Reasons": settled,
-        "Answers that would change it": otherwise,
-    }
-    return Facts(answers=answers, how=how, settled=settled, otherwise=otherwise, parts=parts)
+    parts = {"The answers": answers, "Decision rule": how, "Reasons": settled}
+    return Facts(answers=answers, how=how, settled=settled, parts=parts)
 
 
 # -- the answers
@@ -200,25 +190,3 @@ def _explain_open(run: Run, inside: bool, settled: int) -> str:
         where = "in" if settled == Verdict.ACCEPTED else "out"
         return f"The worker is provisionally {where} by the current bounds, until the end."
     return f"There are too few answers to tell. Currently the worker is {side}."
-
-
-# -- counterfactuals
-
-
-def _counterfactuals(candidate: Candidate, record: DumpRecord, upto: int | None) -> list[str]:
-    if candidate.gone or record.run["ending"] == Run.Ending.ROSTER or not candidate.pulls:
-        return ["No answer of this worker influenced the result."]
-    if record.asked.arm.size > MOST_ANSWERS:
-        return [f"This is not calculated for more than {count_noun(MOST_ANSWERS, 'assignment')}."]
-    inside = candidate.arm in selected_numbers(record, replay_run(record, upto))
-    count = flips_needed(record, candidate.arm, upto)
-    was, other = ("right", "wrong") if inside else ("wrong", "right")
-    side = "not be selected" if inside else "be selected"
-    keep = "still be selected" if inside else "still not be selected"
-    same = "all other answers being equal"
-    if not count:
-        never = f"No answer of the worker was {was}" if count == 0 else ""
-        never = never or f"Even with every {was} answer {other}"
-        return [f"{never}, the worker would {keep}, {same}."]
-    last = f"{was} answer" if count == 1 else counted(count, f"{was} answer")
-    return [f"Had the last {last} been {other}, the worker would {side}, {same}."]

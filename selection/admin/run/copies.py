@@ -1,23 +1,17 @@
-"""Copying a run into a draft, and comparing two runs."""
+"""Copying a run into a draft."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 
-from selection import reports
-from selection.accounts import scoped
 from selection.admin import styled
-from selection.admin.page import FormPage, Page, object_url
-from selection.admin.safe_lookups import parse_id
-from selection.models import Run
+from selection.admin.page import FormPage, object_url
 from selection.runs.settings import drafts
 
 from .changes import ReasonForm
-
-RUNS_OFFERED = 50
 
 
 class CopyForm(ReasonForm):
@@ -47,23 +41,3 @@ class CopyPage(FormPage):
         copied = drafts.copy_run(self.object, name, same_seed, self.username, why)
         messages.success(self.request, "The copy is a draft. Edit the copy before its start.")
         return redirect(object_url(copied))
-
-
-class ComparePage(Page):
-    permission_required = ["selection.view_run"]
-    location = ("<int:pk>/compare/", "compare")
-    heading = "Compare {}"
-    below_object = True
-    template_name = "selection/run_compare.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, pk = self.object, parse_id(self.request.GET.get("with", ""))
-        started = scoped(Run, self.request).exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
-        comparable = sorted(started[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
-        other = get_object_or_404(started, pk=pk) if pk is not None else None
-        return super().get_context_data(
-            **kwargs,
-            offered=comparable,
-            other=other,
-            found=reports.compare_runs(run, other) if other else None,
-        )

@@ -157,21 +157,10 @@ def test_a_run_is_copied(requester):
     assert Run.objects.get(name="Third").seed != run.seed
 
 
-def test_two_runs_are_compared(requester):
-    run, other = make_run(epsilon=0.3), make_run(epsilon=0.4)
-    url = admin_url("run_compare", run.pk)
-    assert other.name in text_of(requester.get(url))
-    page = text_of(requester.get(url, {"with": other.pk}))
-    assert "ε 0.3 0.4" in page
-    assert "6 workers are in both" in page
-    assert requester.get(url, {"with": "x"}).status_code == 200
-    assert requester.get(url, {"with": 10**6}).status_code == 404
-
-
 def test_change_pages_require_permission_to_change(client, django_user_model):
     run = make_run()
     client.force_login(django_user_model.objects.create_user("reader", is_staff=True))
-    for name in ("run_do_change", "run_copy", "run_compare"):
+    for name in ("run_do_change", "run_copy"):
         assert client.get(admin_url(name, run.pk)).status_code == 403
 
 

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import numpy as np
 import pytest
 
 from selection import engine, reports
@@ -11,7 +10,7 @@ from selection.models import Candidate, Run
 from selection.runs import changes, lifecycle, manual_verdicts
 from selection.runs.roster import membership, previews
 from selection.runs.settings import drafts
-from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
+from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
 
@@ -296,23 +295,3 @@ def test_a_copy_has_the_further_skills_and_can_start():
         (second.pk, 1),
     ]
     lifecycle.start_run(copied)
-
-
-def test_two_runs_are_compared():
-    pool, questions = make_pool(6), make_questions(1500)
-    given = {"pool": pool, "question_set": questions, "slots": 60, "slots_per_worker": 30}
-    one, other = make_run(**given), make_run(**given, epsilon=0.5, seed=8)
-    play(one, crowd(3, good=2))
-    found = reports.compare_runs(reload_run(one), reload_run(other))
-    assert {(pair.what, pair.one, pair.other) for pair in found.settings} == {
-        ("Accuracy ε", "0.3", "0.5"),
-        ("Seed", "7", "8"),
-    }
-    assert found.shared == 6
-    assert len(found.both) + len(found.only_one) == 2
-    assert len(found.verdicts) == 6
-    play(other, crowd(3, good=2))
-    again = reports.compare_runs(reload_run(one), reload_run(other))
-    assert again.both == ["w0", "w1"]
-    assert again.verdicts == []
-    assert ("Answers counted", np.True_) in [(p.what, p.one != p.other) for p in again.figures]

@@ -5,18 +5,27 @@ from numpy.typing import NDArray
 
 from topk.accuracy import THIS_SET
 from topk.pass_mark import REACHES, judge_marks
-from topk.selected_arms import SelectedArms, only_marked
+from topk.selected_arms import SelectedArms, only_marked, select_arms
 from topk.selector import Counts
 from topk.state import Verdict
 
 from .dump_reader import DumpRecord
-from .replaying import count_answers
+from .replaying import ReplayedRun, count_answers
 
 
 def apply_mark(record: DumpRecord, selected: SelectedArms) -> SelectedArms:
     """Limit the selection to workers shown to reach the mark."""
     reaching = _find_reaching(record)
     return selected if reaching is None else only_marked(selected, reaching)
+
+
+def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
+    """List the run's numbers of the arms selected; none if too few are left to choose from."""
+    if replayed.selector is None:
+        return set()
+    early = record.ended and not record.finished
+    selected = select_arms(replayed.selector, replayed.arms, early, record.proof)
+    return set(apply_mark(record, selected).arms.tolist())
 
 
 def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:

@@ -138,7 +138,6 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/past/<uuid:replay>/numbers/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/expected/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/": (VIEWER, NOBODY),
-    "admin/selection/run/<int:pk>/compare/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/copy/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/replace/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/submissions/": (MANAGER, MANAGER),

@@ -103,14 +103,12 @@ def test_guarantees_of_a_pool_are_shown_to_its_team_only(okapi, zebras, okapis):
     assert "country" not in theirs["html"]
 
 
-def test_a_run_is_learned_from_and_compared_with_in_its_team_only(okapi, zebras, okapis):
+def test_a_run_is_learned_from_in_its_team_only(okapi, zebras, okapis):
     for theirs in (zebras, okapis):
         lifecycle.stop_run(theirs.run)
     form = okapi.get(admin_url("run_add"), {"full": 1}).content.decode()
     assert "okapi run: " in form
     assert "zebra" not in form
-    compared = okapi.get(admin_url("run_compare", okapis.run.pk), {"with": zebras.run.pk})
-    assert compared.status_code == 404
     gold = okapi.get(admin_url("questionset_gold", okapis.question_set.pk), {"run": zebras.run.pk})
     assert gold.status_code == 404
 
