@@ -115,15 +115,7 @@ def algorithm_options(name: str) -> list[Option]:
 
 
 def takes_prices(name: str) -> bool:
-    return _takes_option(name, "prices")
-
-
-def takes_groups(name: str) -> bool:
-    return _takes_option(name, "groups")
-
-
-def _takes_option(name: str, option: str) -> bool:
-    return any(item.name == option for item in ALGORITHMS[name].known_options)
+    return any(option.name == "prices" for option in ALGORITHMS[name].known_options)
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:

@@ -130,7 +130,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
 
 
 def _is_takable(run: Run, row: Forecast) -> bool:
-    """Tell if the draft, with its quotas and groups, can have the row's algorithm."""
+    """Tell if the draft, with its quotas, can have the row's algorithm."""
     variant = describe_variant(row.options)
     return not row.feasible or drafts.is_possible(run, {"algorithm": row.algorithm}, variant)
 
@@ -182,7 +182,6 @@ def _describe_ignored(run: Run) -> str:
         *(["options set by hand"] if other else []),
         *(["quotas"] if run.quotas else []),
         *(["the workers’ prices"] if run.by_price else []),
-        *(["groups of workers"] if run.grouped_by else []),
         *(["workers that may still join"] if run.enrolling and not run.enrol_most else []),
     ]
     ignored = f"The forecast ignores {' and '.join(parts)}." if parts else ""

@@ -1,6 +1,5 @@
 """The roster of a run: its active workers, as the algorithm numbers them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 from topk import Memory, Selector, State, build_selector, expand_memory
 from topk.roster import (
     active_arms,
-    groups_of,
     has_enough,
     plan_options,
     restrict_options,
@@ -32,7 +30,6 @@ class Roster:
     arms    (r,) the run's numbers of these arms
     n       arms of the run in all
     people  (r,) the worker of each, by a number; 0 if that does not matter
-    groups  the label of the known group of each arm of the run; None without groups
     share   of δ that is left to them. Workers that left after giving answers may have left because
             of them; with δ shared evenly among all tested workers, every single bound is unchanged,
             so that the reason for leaving does not matter (absence.md of topk)
@@ -42,15 +39,13 @@ class Roster:
     n: int
     share: float
     people: Counts
-    groups: Sequence[str] | None
 
     @classmethod
     def build(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
         """Build the roster of the active workers; skill, gone and pulls are (n,), by arm."""
         arms = active_arms(skill, gone, run.seed, bool(run.joined))
         people = _worker_of_arms(run, gone.size)[arms]
-        groups = run.options.get("groups")
-        return cls(arms, gone.size, share_left(gone, pulls), people, groups)
+        return cls(arms, gone.size, share_left(gone, pulls), people)
 
     def enough(self, run: Run) -> bool:
         """Tell if every skill has more workers to choose from than its K."""
@@ -90,7 +85,6 @@ class Roster:
             expand_memory(memory),
             out[self.arms],
             np.array([rewards[participants], pulls[participants], out[participants]], float),
-            groups_of(participants, self.groups),
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:

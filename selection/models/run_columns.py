@@ -117,15 +117,6 @@ class RunColumns(NamedInTeam):
         "assumes that prices tell nothing of accuracy. A model's price comes from its settings and "
         "calls; a person's is the attribute “price”, or else the price per answer.",
     )
-    grouped_by = models.CharField(
-        "groups by attribute",
-        max_length=200,
-        blank=True,
-        default="",
-        help_text="A worker attribute, for example source with the values proven and new, if "
-        "its groups may differ in accuracy before the run. The guarantee then assumes "
-        "that workers of the same group were comparable before the run. Leave blank for one group.",
-    )
     slots = models.PositiveIntegerField(
         "max. open assignments",
         default=100,

@@ -269,17 +269,7 @@ class Run(RunColumns):
         """Build the algorithm before its first question. Raises ProblemError if it cannot run."""
         everybody = np.tile(np.arange(workers), len(self.skills))
         options = self.effective_options() | self.kind_quota_option(everybody)
-        options |= self._unknown_groups(workers)
         return build_selector(self.algorithm, self.problem(workers), **options)
-
-    def _unknown_groups(self, workers: int) -> dict[str, Any]:
-        """Fill the option ``groups`` as long as it is not known who belongs to which.
-
-        The guarantee is the same for any groups.
-        """
-        if not self.grouped_by or not algorithms.takes_groups(self.algorithm):
-            return {}
-        return {"groups": [""] * workers}
 
     def effective_options(self) -> dict[str, Any]:
         """Combine the options with those that the question set and the roster's history decide."""

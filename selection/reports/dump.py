@@ -23,7 +23,6 @@ from selection.runs.settings import guarantees
 from selection.runs.settings.run_settings import RUN_SETTINGS, Dumped
 from selection.version import __version__
 from topk import expand_memory, pack_memory
-from topk.groups import number_groups
 from topk.verify import FORMAT, VERSION, digest_of
 
 from .guarantee import guarantee_of_run
@@ -136,8 +135,6 @@ def _settings_data(run: Run, anonymous: bool) -> dict[str, Any]:
     """
     recorded = run.has_recorded or run.recorded_only or run.rationed
     options = run.effective_options()
-    if anonymous and "groups" in options:  # their names tell who a worker is
-        options["groups"] = number_groups(options["groups"], ())[0].tolist()
     return {"options": options, "recorded": recorded, "pool": run.pool.name}
 
 

@@ -152,8 +152,6 @@ def _merit_key(line: WorkerStanding) -> tuple[int, bool, bool, bool, float, int]
 
 
 def _group_names(run: Run) -> Callable[[int], str]:
-    if labels := run.options.get("groups"):
-        return lambda arm: str(labels[arm])
     option = run.options.get("quotas")
     if not option:
         return lambda arm: ""

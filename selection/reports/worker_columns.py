@@ -65,7 +65,7 @@ class WorkerStanding:
     by_hand: Annotated[str, "The requester's own verdict, if there is one."] = ""
     by_hand_why: str = ""
     by_algorithm: Annotated[bool, "True if the algorithm itself selects the worker."] = False
-    group: Annotated[str, "By the attribute of the quotas or of the groups."] = ""
+    group: Annotated[str, "By the attribute of the quotas."] = ""
     skill: str = ""
     number: Annotated[int, "Of the skill."] = 0
     expected: Annotated[
@@ -108,7 +108,7 @@ def _further_columns(run: Run) -> tuple[list[str], list[str], list[str]]:
     """List the columns for several skills, for quotas, for an early end and for a mark."""
     return (
         ["skill"] if run.several else [],
-        ["group"] if run.quotas or run.grouped_by else [],
+        ["group"] if run.quotas else [],
         [
             *(["expected"] if ended_early(run) else []),
             *(["mark"] if pass_marks.has_mark(run) else []),

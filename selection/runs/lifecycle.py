@@ -47,7 +47,7 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 @transaction.atomic
 def _start_locked(run: Run, who: str, why: str) -> None:
     run = _change_status(run, Status.RUNNING, {Status.DRAFT})
-    for name in ("quotas", "prices", "groups"):
+    for name in ("quotas", "prices"):
         run.options.pop(name, None)
     workers = _list_startable(run)
     rng, run.started = np.random.default_rng(run.seed), db_clock.database_now()
@@ -59,9 +59,6 @@ def _start_locked(run: Run, who: str, why: str) -> None:
     if run.by_price:
         prices = worker_prices.list_prices(run, workers)
         run.options["prices"] = [prices[i] for i in np.argsort(arms[0])]
-    if run.grouped_by:
-        groups = quotas.list_groups(run, workers)
-        run.options["groups"] = [groups[i] for i in np.argsort(arms[0])]
     run.save()
     for skill in run.skills:
         places = arms[skill.number] + skill.number * len(workers)

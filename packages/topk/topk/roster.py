@@ -210,11 +210,6 @@ def restrict_options(
     return restricted
 
 
-def groups_of(left: Flags, groups: Sequence[Any] | None) -> tuple[Any, ...]:
-    """List the labels of the groups of the arms that ``left`` (n,), if the run has groups."""
-    return tuple(groups[i] for i in np.flatnonzero(left).tolist()) if groups else ()
-
-
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
     """Restrict the option ``quotas`` to these arms: a group that has shrunk cannot have to give
     more.

@@ -147,8 +147,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             faults |= validation.validate_quotas(run)
         if {"by_price", "question_set"} <= valid - faults.keys():
             faults |= worker_prices.validate_prices(run)
-        if "grouped_by" in valid:
-            faults |= quotas.validate_groups(run)
         for field, reason in faults.items():
             if field in valid:
                 self.add_error(field, reason)
@@ -243,7 +241,6 @@ class GuaranteeForm(OptionFields):
     price = styled.DecimalField(required=False, min_value=0)
     currency = forms.CharField(required=False)
     learn_from = forms.CharField(required=False)
-    grouped_by = forms.CharField(required=False)
     pass_mark = styled.FloatField(required=False)
     quota_attribute = forms.CharField(required=False)
 
@@ -257,7 +254,7 @@ class GuaranteeForm(OptionFields):
         """Build the run with the settings that are given; a missing K is 1."""
         self.full_clean()
         cleaned = self.cleaned_data
-        names = (*validation.HARMLESS, "algorithm", "enrolling", "grouped_by", "pass_mark")
+        names = (*validation.HARMLESS, "algorithm", "enrolling", "pass_mark")
         data = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
         if attribute := cleaned.get("quota_attribute"):  # their limits change no guarantee
             data["quotas"] = {"attribute": attribute, "limits": {}}

@@ -173,8 +173,7 @@ class ForecastPage(GuidePage, ActionPage):
         if wish is None:
             return arrange_rows(self.rows, "group")
         models = has_models_only(wish.pool)
-        by_price, grouped = wish.settings["by_price"], bool(wish.settings["grouped_by"])
-        return arrange_rows(self.rows, wish.need, by_price, models, grouped)
+        return arrange_rows(self.rows, wish.need, wish.settings["by_price"], models)
 
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         table = self.methods

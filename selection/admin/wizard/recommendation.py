@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from selection.algorithms import OUR_RULES, describe_variant, takes_groups, takes_prices
+from selection.algorithms import OUR_RULES, describe_variant, takes_prices
 from selection.facts import Facts
 from selection.forecast import Forecast
 
@@ -18,26 +18,21 @@ def arrange_rows(
     need: str,
     by_price: bool = False,
     models: bool = False,
-    grouped: bool = False,
 ) -> Facts:
     """Arrange the forecast's rows, which are in order of merit, for this need.
 
     by_price  recommend a rule that spends by price
     models    True for models alone: recommend a guarantee on this question set
-    grouped   recommend a rule that lets each known group of workers have its own population
     """
     possible = [row for row in rows if not row.cannot]
     fitting = [row for row in possible if row.algorithm not in TOO_NARROW.get(need, ())]
     if by_price:
         fitting = [row for row in possible if takes_prices(row.algorithm)]
-    if grouped:
-        fitting = [row for row in possible if takes_groups(row.algorithm)]
     if models:
         fitting = list_on_set(fitting) or fitting
     best = next(iter(fitting or possible), None)
     exact = next((row for row in possible if row.algorithm == EXACT_RULE), None)
-    free = not (by_price or grouped)
-    if need == EXACT and free and best and exact and exact.feasible >= best.feasible:
+    if need == EXACT and not by_price and best and exact and exact.feasible >= best.feasible:
         best = exact  # a median of few simulations does not say which exact rule is cheapest
     cheapest = {row.algorithm: row for row in reversed(rows)}
     if best:

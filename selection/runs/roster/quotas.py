@@ -7,18 +7,14 @@ that selectors read.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
-from selection import algorithms
-from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.models import Pool, Run, Worker
+from selection.models import Pool, Worker
 from selection.texts import counted
-
-from . import eligibility
 
 NOT_GIVEN = "not given"
 MOST_VALUES = 50
@@ -143,43 +139,3 @@ def build_quota_option(asked: dict[str, Any], of_arms: Sequence[str]) -> dict[st
     number = {name: i for i, name in enumerate(names)}
     groups = [number[value] for value in of_arms]
     return {"groups": groups, "at_least": at_least, "at_most": at_most, "names": names}
-
-
-# -- known groups, by an attribute as well; workers without it are a group
-
-
-def validate_groups(run: Run) -> dict[str, str]:
-    """Find the fault of a run with groups, by field: of its rule or of its workers.
-
-    With an open roster the workers are not known yet.
-    """
-    if not run.grouped_by:
-        return {}
-    if not algorithms.takes_groups(run.algorithm):
-        able = [ALGORITHMS[name].title for name in ALGORITHMS if algorithms.takes_groups(name)]
-        title = run.selector_class.title
-        return {"grouped_by": f"{title} knows no groups of workers; {' and '.join(able)} does."}
-    reason = "" if run.enrolling else _refuse_workers(run)
-    return {"grouped_by": reason} if reason else {}
-
-
-def _refuse_workers(run: Run) -> str:
-    labels = attribute_values(eligibility.eligible_workers(run), run.grouped_by)
-    groups = len(set(labels))
-    if set(labels) == {NOT_GIVEN}:
-        return f"No worker of this pool has the attribute “{run.grouped_by}”."
-    if groups == len(labels) > 1:
-        return (
-            f"By “{run.grouped_by}” every worker would be a group of their own, and no answer "
-            "would tell anything of another worker: choose an attribute that workers share."
-        )
-    if groups > MOST_VALUES:
-        return (
-            f"“{run.grouped_by}” has {counted(groups, 'value')}, but there can be at most "
-            f"{counted(MOST_VALUES, 'group')}: choose an attribute with fewer."
-        )
-    return ""
-
-
-def list_groups(run: Run, workers: Iterable[Worker]) -> list[str]:
-    return [value_of(worker.attributes, run.grouped_by) for worker in workers]

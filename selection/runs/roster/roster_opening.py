@@ -88,8 +88,6 @@ def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
         run.options["quotas"] = _quotas_with(run, workers)
     if run.by_price:
         run.options["prices"] += worker_prices.list_prices(run, workers)
-    if run.grouped_by:
-        run.options["groups"] += quotas.list_groups(run, workers)
     Run.objects.filter(pk=run.pk).update(joined=F("joined") + len(workers), options=run.options)
     mark_roster_changed(run)
     if run.enrol_most and _roster_size(run) >= run.enrol_most and not too_few(run):

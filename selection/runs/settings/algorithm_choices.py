@@ -107,7 +107,6 @@ def fields_read_by_algorithm() -> dict[str, list[str]]:
             *(["skills"] if kind.takes_skills else []),
             *(["one_kind_each"] if kind.matches else []),
             *(["by_price"] if algorithms.takes_prices(name) else []),
-            *(["grouped_by"] if algorithms.takes_groups(name) else []),
         ]
         for name, kind in ALGORITHMS.items()
     }

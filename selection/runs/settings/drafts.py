@@ -14,7 +14,7 @@ from selection.history import events
 from selection.model_workers import askable
 from selection.models import ModelSpending, Run, Skill
 from selection.runs import money
-from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
+from selection.runs.roster import eligibility, join_platforms, worker_prices
 from topk import THIS_SET
 from topk.accuracy import MOST_QUESTIONS
 
@@ -24,7 +24,7 @@ from .run_settings import INITIAL, RUN_SETTINGS, SETTINGS, STORED
 CHEAPEST_ON_SET = "universal"
 COPIED = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "quotas", "belief")
 # Computed at the start of a run or later, so not settings.
-DERIVED_OPTIONS = ("quotas", "prices", "groups", "tuned_for")
+DERIVED_OPTIONS = ("quotas", "prices", "tuned_for")
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # Validated by ``validation``, or filled in later.
 VALIDATED_ELSEWHERE = (
@@ -92,7 +92,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
     faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
-    faults |= worker_prices.validate_prices(run) | quotas.validate_groups(run)
+    faults |= worker_prices.validate_prices(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)

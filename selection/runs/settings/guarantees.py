@@ -13,7 +13,7 @@ from topk.selected_arms import SelectedArms
 
 from . import validation
 
-PER_WORKER = {"quotas", "prices", "groups"}  # options with a value for each worker
+PER_WORKER = {"quotas", "prices"}  # options with a value for each worker
 KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
 
 

@@ -174,7 +174,6 @@ RUN_SETTINGS = (
         beside=True,
     ),
     RunSetting("by_price", Section.DECIDING, wizard=True),
-    RunSetting("grouped_by", Section.DECIDING, wizard=True),
     RunSetting(
         "slots",
         Section.DEALING,

@@ -162,7 +162,6 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
         validate_run(run, workers)
         | validate_quotas(run)
         | worker_prices.validate_prices(run)
-        | quotas.validate_groups(run)
         | validate_closing_time(run, run.enrol_until)
         | join_platforms.validate_platform(run)
         | join_platforms.validate_way_back(run)
@@ -294,7 +293,7 @@ def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
 
 def copy_unsaved(run: Run) -> Run:
     """Copy a run unstored, to try other values on."""
-    fields = (*HARMLESS, "algorithm", "options", "pass_mark", "one_kind_each", "grouped_by")
+    fields = (*HARMLESS, "algorithm", "options", "pass_mark", "one_kind_each")
     copy = Run(**{field: getattr(run, field) for field in fields})
     if run.several:
         first = Skill(k=copy.k, question_set_id=run.question_set_id)

@@ -128,20 +128,15 @@ def test_the_page_names_factors_left_out_of_the_forecast(requester):
     assert ignored in order(requester, run)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"quotas": {"attribute": "country", "limits": {"fr": [1, None]}}},
-        {"grouped_by": "country", "algorithm": "universal"},
-    ],
-)
-def test_draft_with_quotas_or_groups_is_offered_only_applicable_ways(requester, fields):
-    settings = {"algorithm": "certified", "pool": make_pool(10, country=["fr", "it"])} | fields
+def test_draft_with_quotas_is_offered_only_applicable_ways(requester):
+    quotas = {"attribute": "country", "limits": {"fr": [1, None]}}
+    pool = make_pool(10, country=["fr", "it"])
+    settings = {"algorithm": "certified", "pool": pool, "quotas": quotas}
     run = draft(**settings)
     text = order(requester, run)
     assert "no guarantee for these settings" not in text
     ways = ways_of(requester, run)
-    assert not any("Credible" in words for words in ways) or "quotas" not in fields
+    assert not any("Credible" in words for words in ways)
     for sends in ways.values():
         again = draft(**settings | {"name": f"again {sends}"[:90]})
         order(requester, again)

@@ -125,16 +125,6 @@ def test_a_draft_that_spends_by_price_gets_a_rule_that_can(requester):
     assert (run.algorithm, run.by_price) == ("universal", True)
 
 
-def test_a_draft_with_groups_gets_a_rule_that_knows_them(requester):
-    pool = make_pool(12, source=["proven", "new"])
-    page = estimate(requester, pool=pool.pk, grouped_by="source", goal="pool")
-    best = page.context["best"]
-    assert best.row.algorithm == "universal"
-    requester.post(address_of(page), {"do": "make", "row": best.key})
-    run = Run.objects.get()
-    assert (run.algorithm, run.grouped_by) == ("universal", "source")
-
-
 def test_models_alone_are_tested_on_this_question_set(requester):
     assert estimate(requester).context["best"].row.options == {}
     pool = make_pool(6)

@@ -39,8 +39,6 @@ def test_form_offers_a_random_seed(requester):
         ({"delta": "nan"}, "Enter a number."),
         ({"budget": 0}, "The budget must be at least 1 answer, but it is 0."),
         ({"slots": 0}, "Enter 1 or more"),
-        ({"grouped_by": "source"}, " knows no groups of workers; Universal does."),
-        ({"grouped_by": "a", "algorithm": "universal"}, "No worker of this pool has the attribute"),
         ({"by_price": "on"}, "does not spend by price; Universal can."),
         ({"by_price": "on", "algorithm": "universal"}, "“w0” has no price, or the price 0."),
     ],

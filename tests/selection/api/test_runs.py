@@ -88,17 +88,6 @@ def test_a_run_spends_by_price(manager, wanted):
     assert Run.objects.get().by_price
 
 
-def test_a_run_by_groups_goes_from_the_request_to_the_exported_selection(manager, wanted):
-    groups = {"grouped_by": "language", "algorithm": "universal", "epsilon": 0.3, "budget": 100}
-    made = manager.post("runs", wanted | groups).json()
-    assert made["grouped_by"] == "language"
-    assert manager.post(f"runs/{made['id']}/moves/start").json()["status"] == "running"
-    play(Run.objects.get(), crowd(3, good=2))
-    document = manager.get(f"runs/{made['id']}/selection").json()
-    assert "whatever population each group of workers comes from" in document["guarantee"]
-    assert {row["group"] for row in document["workers"]} == {"English", "German"}
-
-
 def test_models_alone_are_tested_on_this_question_set(manager, wanted):
     pool = Pool.objects.get(pk=wanted["pool"])
     people = manager.post("runs", wanted | {"name": "people"}).json()
@@ -150,8 +139,6 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
         ({"algorithm": "certified", "options": {"accuracy": "wrong"}}, "must be"),
         ({"algorithm": "lucb", "learn_from": 1}, ""),
         ({"minutes": 0}, "must be 1 or more"),
-        ({"grouped_by": "language"}, " knows no groups of workers; Universal does."),
-        ({"grouped_by": 3}, "grouped_by"),
         ({"by_price": True}, "does not spend by price; Universal can."),
         ({"by_price": True, "algorithm": "universal"}, "“w0” has no price, or the price 0."),
         ({"budgte": 5}, "budgte"),

@@ -14,7 +14,6 @@ from topk.roster import (
     active_arms,
     build_problem,
     drop_no_shows,
-    groups_of,
     has_enough,
     is_guarantee_lost,
     opening_option,
@@ -132,9 +131,8 @@ def _selector_from_tallies(
     leavers = record.gone & ((before[0] > 0) | (waiting > 0))
     states = np.array([before[1][leavers], before[0][leavers], waiting[leavers]], float)
     outstanding = _outstanding(record, upto, counted=upto)[arms]
-    groups = groups_of(leavers, record.options.get("groups"))
     columns = (pulls[arms], hits[arms].astype(float), undecided)
-    state = State(*columns, {}, outstanding, states, groups)
+    state = State(*columns, {}, outstanding, states)
     share = share_left(record.gone, before[0]) if share is None else share
     return rebuild_selector(record, arms, state, share)
 
