@@ -109,7 +109,7 @@ def algorithms_for_one_skill() -> list[str]:
 def algorithm_options(name: str) -> list[Option]:
     """List the options of this algorithm that a requester may set.
 
-    The number of questions comes from the run; quotas and earlier runs have fields of their own.
+    The number of questions comes from the run; quotas have fields of their own.
     """
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 

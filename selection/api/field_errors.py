@@ -51,7 +51,7 @@ SENTENCES = {
 }
 OWN = "value_error"  # raised by a check of ours, with a sentence of its own
 # Fields of a draft; a started run takes those that can change, and no others.
-DRAFT_FIELDS = {*SETTINGS, "options", "learn_from", "quotas", "skills"}
+DRAFT_FIELDS = {*SETTINGS, "options", "quotas", "skills"}
 
 
 def describe_field_error(error: Mapping[str, Any], changes_run: bool) -> tuple[str, str]:

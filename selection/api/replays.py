@@ -190,10 +190,7 @@ def create_replay_pool(request: HttpRequest, replay_id: UUID) -> Status[Any]:
 def create_replay_draft(
     request: HttpRequest, replay_id: UUID, payload: ReplayDraftIn
 ) -> Status[Any]:
-    """Create a draft run over these workers and questions, with the settings of the replay.
-
-    An algorithm that learns starts from the past answers.
-    """
+    """Create a draft run over these workers and questions, with the settings of the replay."""
     replay = _find_replay(request, replay_id)
     run = keeping.create_draft(replay, payload.algorithm, requester_name(request))
     ids = {"run": run.pk, "pool": run.pool_id, "question_set": run.question_set_id}

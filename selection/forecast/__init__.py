@@ -11,6 +11,7 @@ from .beliefs import (
     RangeBelief,
     belief_from_named_run,
     belief_from_run,
+    list_past_runs,
     past_belief,
 )
 from .candidates import Contender

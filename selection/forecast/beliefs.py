@@ -7,21 +7,21 @@ a forecast is as wide as the uncertainty about the crowd, and not only as wide a
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Sum
 from numpy.typing import NDArray
 
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs.settings import priors
 from selection.texts import counted
 from selection.viewer_locale import format_figure
 
 Floats = NDArray[np.float64]
 
+MOST_PAST_RUNS = 200  # to choose from
 MOST = 0.8  # share of the workers that "most" means
 MEAN_SD, WIDTH_SD = 0.2, 0.35  # error of a guessed range: logit of mean, log of a + b
 TWO_KINDS = 0.25  # share of crowds that consist of good workers and poor ones
@@ -183,15 +183,34 @@ def belief_from_run(run: Run) -> PastBelief:
     """Raise Refused if this run is of no use for a belief."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
-    return belief_from_prior(f"the run “{run.name}”", priors.copy_prior(run.pk))
-
-
-def belief_from_prior(source: str, prior: dict[str, Any]) -> PastBelief:
-    tallies = prior["tallies"]
-    return past_belief(
-        source, [(hits, answers) for hits, answers, many in tallies for _ in range(round(many))]
-    )
+    tallies = run.candidates.order_by("arm").values_list("rewards", "pulls")
+    return past_belief(f"the run “{run.name}”", tallies)
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run that tells of its workers, with the number of those with answers."""
+
+    pk: int
+    name: str
+    pool: str
+    workers: int
+    answers: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {counted(self.workers, 'worker')} of {self.pool}, "
+            f"{counted(self.answers, 'answer')}"
+        )
+
+
+def list_past_runs(runs: QuerySet[Run]) -> list[PastRun]:
+    """List the runs with one skill and answers that have ended, latest first."""
+    ended = runs.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
+    counts = Count("candidates"), Sum("candidates__pulls")
+    rows = ended.order_by("-id").values_list("pk", "name", "pool__name", *counts)
+    return [PastRun(*row) for row in rows[:MOST_PAST_RUNS]]

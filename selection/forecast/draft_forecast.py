@@ -20,7 +20,7 @@ from topk import Goal
 
 from . import forecast_requests, inputs, mark_cost
 from .bands import MANY
-from .beliefs import Belief, DefaultBelief, belief_from_prior
+from .beliefs import Belief, DefaultBelief
 from .candidates import suitable_contenders
 from .plan import Plan
 from .refining import has_enough_runs, refine_forecasts, simulate_one_more
@@ -84,13 +84,7 @@ def plan_of_draft(run: Run) -> Plan:
 
 
 def belief_of_draft(run: Run) -> Belief:
-    if run.belief:
-        return inputs.belief_from_numbers(run.belief)
-    prior = run.options.get("prior")
-    if not prior:
-        return DefaultBelief()
-    name = prior.get("source", {}).get("run", "")
-    return belief_from_prior(f"the run “{name}”" if name else "an earlier run", prior)
+    return inputs.belief_from_numbers(run.belief) if run.belief else DefaultBelief()
 
 
 def request_draft_forecast(run: Run, by: str = "") -> ForecastRequest:

@@ -5,14 +5,13 @@ from typing import Any
 
 from django.db import transaction
 
-from selection.algorithms import ALGORITHMS
 from selection.errors import Conflict, Refused
 from selection.forecast import PastBelief, inputs
 from selection.imports import catalog
 from selection.imports.row_parsers import WorkerRow
 from selection.models import Pool, QuestionSet, Replay, Run
 from selection.runs.roster import eligibility
-from selection.runs.settings import drafts, priors
+from selection.runs.settings import drafts
 
 from .plays import METHODS
 from .records import AnswerRecord, Tally
@@ -41,8 +40,8 @@ def create_pool(replay: Replay) -> Pool:
 def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
     """Create a draft over the workers and questions of the replay, with the same settings.
 
-    The pool is the run's, or a new one. An algorithm that learns starts from the past answers.
-    Raises Refused for settings that no run can have, and for scores.
+    The pool is the run's, or a new one. Raises Refused for settings that no run can have, and
+    for scores.
     """
     if "scores" in replay.facts:
         raise Refused(
@@ -55,15 +54,12 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
     pool = replay.run.pool if replay.run else create_pool(replay)
     question_set = _question_set_of(replay)
     hits, answers = [hits for _, hits, _ in tallies], [count for _, _, count in tallies]
-    source = {"run": replay.name, "pool": str(pool), "question_set": str(question_set)}
-    prior = {"prior": priors.build_prior(hits, answers, source)}
     belief = PastBelief(replay.name, tuple(map(float, hits)), tuple(answers))
     draft = _settings_of(goal) | {
         "name": drafts.free_name(f"Best {goal['k']} of {pool}", replay.team_id),
         "pool": pool,
         "question_set": question_set,
         "algorithm": algorithm,
-        "options": prior if ALGORITHMS[algorithm].learns else {},
         "belief": inputs.belief_to_numbers(belief),
         "met": eligibility.default_met_policy({}),
     }

@@ -12,7 +12,6 @@ from typing import Any
 from django.db.models import Sum
 
 from selection.models import Run
-from selection.runs.settings import priors
 
 from .end_claims import claims_at_end
 from .guarantee import KEPT, ON_AVERAGE, WEAKENED, guarantee_of_run, interval_meaning
@@ -55,8 +54,7 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "algorithm": run.algorithm,
-        "options": run.hand_set | _prior_of(run),
-        "learned_from": priors.prior_numbers(run),
+        "options": run.hand_set,
         "quotas": _quotas_of(run, lines),
         "k": run.total,
         "skills": _skills_of(run, lines),
@@ -98,10 +96,6 @@ def _certified_word(document: dict[str, Any]) -> str:
     if not document["certified"]:
         return "not certified"
     return "on average" if document["scope"] == ON_AVERAGE else "certified"
-
-
-def _prior_of(run: Run) -> dict[str, Any]:
-    return {"prior": run.options["prior"]} if "prior" in run.options else {}
 
 
 def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:

@@ -7,7 +7,6 @@ from django.db.models import Q
 
 from selection.model_workers import spending, unreadable
 from selection.models import Run
-from selection.runs.settings import priors
 from selection.texts import count_noun
 from topk.roster import OPENED
 
@@ -24,7 +23,6 @@ DOUBTS = {
     "nearly-equal": "the workers are nearly equal, and a few may just lead or trail the others",
     "same-questions": "workers err on the same questions, so their answers are not independent",
     "chosen-questions": "workers may have chosen which questions they answered",
-    "earlier-run": "it starts from a run with other questions",
 }
 COPY, TAKE_BACK = ("Copy the run…", "copy"), ("Take workers back…", "do_change#roster")
 TIMEOUT = ("Change the timeout…", "do_change")
@@ -65,7 +63,6 @@ REMEDIES = {
     "sharing": Remedy(
         "Check the signs, and withdraw workers that share answers.", "See the signs", "#signs"
     ),
-    "earlier-run": Remedy("A copy of the run can do without the earlier one.", *COPY),
     "by-hand": Remedy("A worker’s page undoes a verdict.", "See the workers", "#workers"),
     "regrade": Remedy(
         "Nothing to do if the questions were not chosen because of the answers.",
@@ -128,13 +125,11 @@ def list_weakenings(
     by_hand  the effect of verdicts by hand on the guarantee; empty without any
     no_shows  the workers, by id, that the guarantee leaves out at the end
     """
-    prior = priors.prior_doubt(run)
     rows: list[Found] = [
         *((doubt.code, DOUBTS[doubt.code], doubt) for doubt in fit.warnings),
         *(reason for source in SOURCES for reason in source(run)),
         *(() if run.selector_class.common_order else _sharing(signs)),
         *_absences(no_shows),
-        ("earlier-run", DOUBTS["earlier-run"], prior),
         ("by-hand", "verdicts were set by hand", by_hand),
     ]
     return tuple(Weakening.build(run, *reason) for reason in rows if reason[2])

@@ -103,15 +103,6 @@ def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
 
 
 @transaction.atomic
-def forget_prior(run: Run, who: str = "", why: str = "") -> None:
-    """Remove the prior learned from an earlier run, before the start."""
-    run = _change_status(run, Status.DRAFT, {Status.DRAFT})
-    run.options.pop("prior", None)
-    run.save(update_fields=["options"])
-    events.write_event(run, "forget", "Nothing is taken over from an earlier run.", who, why)
-
-
-@transaction.atomic
 def pause_run(run: Run, who: str = "", why: str = "") -> None:
     """Stop dealing and counting until the run is resumed. Answers are still accepted."""
     run = _change_status(run, Status.PAUSED, {Status.RUNNING})

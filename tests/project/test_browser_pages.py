@@ -112,17 +112,14 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
 
 
 def test_form_shows_fields_of_the_algorithm_and_attributes_of_the_pool(desktop: Page):
-    earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
-    lifecycle.stop_run(earlier)
     pool = make_pool(6, language=["English", "Spanish"])
     desktop.goto("/admin/selection/run/add/?full=1")
-    learn, attribute = desktop.locator("#id_learn_from"), desktop.locator("#id_quota_attribute")
+    share, attribute = desktop.locator("#id_option_share"), desktop.locator("#id_quota_attribute")
     desktop.locator("#id_algorithm").select_option("credible")
-    expect(learn).to_be_visible()
-    assert "Spring: 6 workers" in learn.inner_text()
+    expect(share).to_be_visible()
     expect(attribute).to_be_hidden()
     desktop.locator("#id_algorithm").select_option("certified")
-    expect(learn).to_be_hidden()
+    expect(share).to_be_hidden()
     expect(attribute.locator("option")).to_have_text(["No quotas"])
     choose_option(desktop, "pool", pool.name)
     expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
@@ -135,11 +132,7 @@ def test_form_shows_fields_of_the_algorithm_and_attributes_of_the_pool(desktop: 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_page_is_wider_than_the_screen(desktop: Page, width: int):
     run = play(make_run(algorithm="credible", epsilon=0.01), crowd(1, 2), most=4)
-    draft = make_run(
-        start=False,
-        algorithm="credible",
-        options={"prior": {"tallies": [[2, 3, 6]], "worth": 20, "source": {"run": "Spring " * 9}}},
-    )
+    draft = make_run(start=False, algorithm="credible")
     desktop.set_viewport_size({"width": width, "height": 844})
     page = "/admin/selection/run/"
     for path in (

@@ -90,7 +90,6 @@ class Selector(ABC):
     in_rounds       True if it decides arms when a round is complete, and not only at its end
     path_dependent  True if its memory depends on how answers were batched, not on their sum alone
     keeps_quotas    True if it can keep to least and greatest numbers of each group
-    learns          True if it can start from the tallies of an earlier run
     several_skills  True if it shares one budget among several problems, and is for nothing else
     takes_skills    True if it can select given numbers for each of several problems
     matches         True if it can then keep each worker to at most one of them
@@ -124,7 +123,6 @@ class Selector(ABC):
     in_rounds: ClassVar[bool] = False
     path_dependent: ClassVar[bool] = False
     keeps_quotas: ClassVar[bool] = False
-    learns: ClassVar[bool] = False
     several_skills: ClassVar[bool] = False
     takes_skills: ClassVar[bool] = False
     matches: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Fields of a run's form that are not columns: options, quotas, an earlier run."""
+"""Fields of a run's form that are not columns: options, quotas, eligibility."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from unfold.widgets import UnfoldAdminExpandableTextareaWidget, UnfoldAdminSelec
 
 from selection.admin import styled
 from selection.admin.forms import LinesField
-from selection.algorithms import ALGORITHMS, MEANINGS
+from selection.algorithms import MEANINGS
 from selection.errors import Refused
 from selection.models import Pool, Run
 from selection.runs.roster import quotas
-from selection.runs.settings import algorithm_choices, priors
+from selection.runs.settings import algorithm_choices
 from selection.runs.settings.algorithm_choices import Setting
 from selection.viewer_locale import format_figure
 
@@ -117,41 +117,6 @@ def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
 def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
     attribute, limits = cleaned.get("quota_attribute"), cleaned.get("quota_lines")
     return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
-
-
-# -- an earlier run to learn from
-
-KEEP_PRIOR = "kept"
-
-
-class LearnField(forms.Form):
-    learn_from = styled.ChoiceField(
-        label="Learn from an earlier run",
-        required=False,
-        error_messages={"invalid_choice": "This run has no usable answers; choose another one."},
-        help_text="Uses the accuracies of that run as a starting point, weighted as "
-        f"{priors.MOST_WEIGHT} workers. It uses nothing about individual workers, and helps most "
-        "in small pools. Choose a run with similar workers and questions.",
-    )
-
-
-def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
-    """List ended runs by question set; the prior taken over before comes first."""
-    grouped: dict[str, list[tuple[str, str]]] = {}
-    for source in priors.list_sources(runs):
-        grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
-    learned = priors.learned_prior(run)
-    nothing = "No run" if grouped or learned else "No run with answers has ended yet"
-    current = [(KEEP_PRIOR, f"Keep {learned}")] if learned else []
-    return [("", nothing), *current, *grouped.items()]
-
-
-def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
-    if not chosen or not ALGORITHMS[algorithm].learns:
-        return {}
-    return {
-        "prior": run.options["prior"] if chosen == KEEP_PRIOR else priors.copy_prior(int(chosen))
-    }
 
 
 # -- eligibility: lists of ids, an earlier selection

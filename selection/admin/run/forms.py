@@ -15,24 +15,19 @@ from selection.admin import styled
 from selection.admin.run.fields import EligibilityFields, selected_choices
 from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
-from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.runs import money
 from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
-from selection.runs.settings import algorithm_choices, drafts, priors, validation
+from selection.runs.settings import algorithm_choices, drafts, validation
 from selection.runs.settings.run_settings import INITIAL, NAMES, STORED
 from selection.template_filters import term
 
 from .fields import (
     ALGORITHM_OPTIONS,
-    KEEP_PRIOR,
-    LearnField,
     OptionFields,
     QuotaFields,
     attribute_choices,
-    learn_choices,
     options_given,
-    prior_given,
     quotas_given,
 )
 
@@ -47,7 +42,7 @@ EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 TERMS = {"epsilon": "epsilon", "delta": "delta", "budget": "budget"}
 
 
-class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.ModelForm):
+class RunForm(QuotaFields, EligibilityFields, OptionFields, forms.ModelForm):
     """The form of a draft. ``request`` is set by its admin (scope.TeamForm)."""
 
     request: ClassVar[HttpRequest]
@@ -74,7 +69,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         self._offer_choices("only_from", selected_choices(scoped(Run, self.request)))
         for name in OMITTED:
             self.fields[name].required = False
-        self._offer_choices("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", drafts.new_seed())
@@ -105,7 +99,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
     def _stored(self) -> dict[str, Any]:
         stored_quotas = self.instance.quotas or {"attribute": "", "limits": {}}
         values = {
-            "learn_from": KEEP_PRIOR if "prior" in self.instance.options else "",
             "quota_attribute": stored_quotas["attribute"],
             "quota_lines": quotas.text_of(stored_quotas["limits"]),
         }
@@ -128,7 +121,7 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
         if algorithm:
-            run.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
+            run.options = options_given(algorithm, cleaned)
         run.quotas = quotas_given(cleaned)
         if cleaned.get("pool") and algorithm:
             self._validate_settings(run, {*cleaned})
@@ -150,13 +143,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         for field, reason in faults.items():
             if field in valid:
                 self.add_error(field, reason)
-
-    def _prior(self, algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return prior_given(algorithm, cleaned.get("learn_from", ""), self.instance)
-        except Refused as refusal:
-            self.add_error("learn_from", str(refusal))
-            return {}
 
     def settings(self) -> dict[str, Any]:
         return {name: getattr(self.instance, name) for name in STORED}
@@ -240,7 +226,6 @@ class GuaranteeForm(OptionFields):
     question_set: Any = forms.ModelChoiceField(None, required=False)
     price = styled.DecimalField(required=False, min_value=0)
     currency = forms.CharField(required=False)
-    learn_from = forms.CharField(required=False)
     pass_mark = styled.FloatField(required=False)
     quota_attribute = forms.CharField(required=False)
 
@@ -248,7 +233,6 @@ class GuaranteeForm(OptionFields):
         super().__init__(*args, **kwargs)
         self.fields["pool"].queryset = scoped(Pool, request, *EDIT_PERMISSIONS)
         self.fields["question_set"].queryset = scoped(QuestionSet, request, *EDIT_PERMISSIONS)
-        self.runs = scoped(Run, request)
 
     def run(self) -> Run:
         """Build the run with the settings that are given; a missing K is 1."""
@@ -267,9 +251,6 @@ class GuaranteeForm(OptionFields):
             return None
         run.pool, run.question_set = cleaned["pool"], cleaned["question_set"]
         run.price, run.currency = cleaned.get("price"), cleaned.get("currency", "")
-        source = str(cleaned.get("learn_from", ""))
-        if source.isdecimal() and len(source) < 19 and self.runs.filter(pk=source).exists():
-            run.options |= {"prior": priors.copy_prior(int(source))}
         return run
 
     def pool_chosen(self) -> Pool | None:

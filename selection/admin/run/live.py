@@ -25,7 +25,7 @@ from selection.admin.model_workers.run_page import format_spending
 from selection.admin.page import Page
 from selection.charts import run_charts
 from selection.models import Run
-from selection.runs.settings import algorithm_choices, priors
+from selection.runs.settings import algorithm_choices
 
 from . import forecast_running, outcome, status_line, table
 
@@ -87,8 +87,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "population": run_charts.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),
         "accuracy": algorithm_choices.describe_accuracy(run),
-        "learned": priors.learned_prior(run),
-        "doubt": priors.prior_doubt(run),
         "remaining": remaining,
         "chart": run_charts.draw_progress(reports.read_history(run, 100), len(lines)),
         "table": table.build_table(run, lines, query),

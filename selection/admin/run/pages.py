@@ -33,7 +33,7 @@ from selection.models import Run
 from selection.questions import media
 from selection.runs import lifecycle, money
 from selection.runs.roster import eligibility
-from selection.runs.settings import algorithm_choices, priors, validation
+from selection.runs.settings import algorithm_choices, validation
 from selection.texts import count_noun
 from selection.worker import links
 
@@ -46,13 +46,11 @@ from .replacement import ReplacePage
 from .worker_card import WorkerExplanationPage, WorkerPage
 from .worker_texts import WorkerTextsPage
 
-VERBS = {**lifecycle.MOVES, "forget": lifecycle.forget_prior}
 MOST_NAMED = 10  # missing files in a message
 # Formats with a button on the page; the others are in a list.
 BUTTONS = ("csv", "xlsx")
 DONE_MESSAGES = {
     "start": "The run has started: questions are being assigned.",
-    "forget": "The run no longer uses results of an earlier one.",
     "pause": "The run is paused: no question is assigned and no answer counted.",
     "resume": "The run continues.",
     "stop": "The run has ended.",
@@ -109,8 +107,6 @@ class RunPage(Page):
             "own": algorithm_choices.choice_of_run(run, workers),
             "guarantee": reports.guarantee_of_run(run),
             "accuracy": algorithm_choices.describe_accuracy(run),
-            "learned": priors.learned_prior(run),
-            "doubt": priors.prior_doubt(run),
             "kept_out": run.pool.workers.count() - workers,
             "met": eligibility.count_affected(run),
             "strangers": eligibility.unknown_worker_keys(run),
@@ -165,10 +161,10 @@ class RunVerb(Page):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         verb = self.kwargs["verb"]
-        if verb not in VERBS:
+        if verb not in lifecycle.MOVES:
             raise Http404
         try:
-            VERBS[verb](self.object, self.username)
+            lifecycle.MOVES[verb](self.object, self.username)
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:

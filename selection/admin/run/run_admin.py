@@ -77,7 +77,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     readonly_fields = ["guarantees"]
     fieldsets = [
         build_section(Section.WHAT),
-        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "learn_from", "guarantees"]),
+        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "guarantees"]),
         (
             "Quotas",
             {

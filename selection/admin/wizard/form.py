@@ -21,7 +21,7 @@ from selection.imports.keyed_answers import read_keyed_answers, read_upload, ref
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money
 from selection.runs.roster.worker_prices import AnswerPrice, expected_price
-from selection.runs.settings import priors, validation
+from selection.runs.settings import validation
 from selection.runs.settings.run_settings import WIZARD, RunSetting
 
 from .arrival import read_arrival
@@ -37,7 +37,6 @@ CROWD = ("belief", "low", "high", "run", "answers", "gold", "speed")
 class WizardInput:
     """The form's content, ready for a forecast and for a run.
 
-    learns    the run to learn from, if the belief is an earlier run
     speed     answers per hour; None if unknown
     need      what the guarantee must cover: a value of choices.GOALS
     settings  those of the run that need no forecast, by name
@@ -49,7 +48,6 @@ class WizardInput:
     plan: Plan
     belief: Belief
     settings: dict[str, Any]
-    learns: Run | None
     speed: float | None
     by_money: bool
     need: str
@@ -124,7 +122,7 @@ class GuideForm(SettingFields):
         assert isinstance(run, forms.ChoiceField)
         run.choices = [
             ("", "Choose a run"),
-            *((s.pk, str(s)) for s in priors.list_sources(self.runs)),
+            *((s.pk, str(s)) for s in forecast.list_past_runs(self.runs)),
         ]
         self.initial.setdefault("currency", money.last_currency(self.runs))
         fields["price"].help_text = "Include platform fees."
@@ -153,7 +151,6 @@ class GuideForm(SettingFields):
 
     def _build_wish(self, cleaned: dict[str, Any]) -> WizardInput:
         """Raise FieldError with the field at fault."""
-        learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
         run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
         run.pass_mark = cleaned["pass_mark"]
         for field, reason in (
@@ -167,10 +164,9 @@ class GuideForm(SettingFields):
             pool=cleaned["pool"],
             question_set=cleaned["question_set"],
             plan=build_plan(cleaned),
-            belief=self._build_belief(cleaned, learns),
+            belief=self._build_belief(cleaned),
             settings=read_arrival(read_settings(cleaned, WIZARD))
             | {"enrol_most": cleaned["expected"] if cleaned["platform"] else None},
-            learns=learns,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
             need=cleaned["goal"] or "group",
@@ -183,14 +179,14 @@ class GuideForm(SettingFields):
             raise FieldError("run", "Choose a run with workers like these.")
         return run
 
-    def _build_belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
+    def _build_belief(self, cleaned: dict[str, Any]) -> Belief:
         kind = cleaned["belief"]
         field = {"range": "low", "run": "run", "file": "answers"}.get(kind, "belief")
         try:
             if kind == "file":
                 return self._belief_from_files(cleaned)
-            if learns is not None:
-                return forecast.belief_from_run(learns)
+            if kind == "run":
+                return forecast.belief_from_run(self._run_chosen(cleaned))
             if kind == "range":
                 return _parse_range(cleaned["low"], cleaned["high"])
             return RangeBelief.read(kind) if kind else DefaultBelief()

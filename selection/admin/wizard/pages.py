@@ -13,7 +13,7 @@ from django.urls import reverse
 from selection import reports
 from selection.accounts import MEMBER, scoped
 from selection.admin.page import ActionPage, FormPage, Page, list_url, object_url
-from selection.algorithms import ALGORITHMS, COMMON_ORDER, describe_missing_forecast
+from selection.algorithms import COMMON_ORDER, describe_missing_forecast
 from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.facts import Facts
@@ -287,7 +287,6 @@ def _reachable_epsilon(
 
 def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
     plan = forecast_requests.stored_plan(planning)
-    learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
     filled = ("questions", "mark")
     options = {name: value for name, value in row.options.items() if name not in filled}
     return wish.settings | {
@@ -297,7 +296,6 @@ def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput
         "k": plan.k,
         "algorithm": row.algorithm,
         "options": options,
-        "learn_from": wish.learns if learns else None,
         "belief": planning.belief,
         "epsilon": plan.epsilon,
         "delta": plan.delta,

@@ -58,9 +58,6 @@ class RunIn(_DraftIn):
         description="Of the algorithm, by name; see docs/algorithms.md. For a pool of models "
         "alone, “accuracy” is “on this question set” by default, and the algorithm is universal.",
     )
-    learn_from: Id | None = Field(
-        None, description="The id of an ended run whose workers were like these."
-    )
     quotas: QuotasIn | None = None
     skills: list[SkillIn] = Field([], max_length=50, description="Further question sets.")
 
@@ -175,8 +172,6 @@ def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any]
             settings.pop(setting.name, None)
     settings["pool"] = find_object(request, Pool, payload.pool)
     settings["question_set"] = find_object(request, QuestionSet, payload.question_set)
-    if payload.learn_from is not None:
-        settings["learn_from"] = find_object(request, Run, payload.learn_from)
     if payload.quotas:
         limits = {
             value: [limit.least, limit.most] for value, limit in payload.quotas.limits.items()

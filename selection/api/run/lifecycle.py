@@ -13,7 +13,6 @@ from selection.api.fields import Id
 from selection.models import Run
 from selection.runs import changes, lifecycle, void_budget
 from selection.runs.roster import previews, roster_opening
-from selection.runs.settings import priors
 from selection.worker import links
 
 from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
@@ -36,7 +35,6 @@ def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
         "join_link": join_link,
         "options": run.hand_set,
         "quotas": run.quotas or None,
-        "learned_from": priors.prior_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
         "guarantee": guarantee.text,
         "target": guarantee.target,

@@ -88,17 +88,6 @@ class PopulationOut(Schema):
     p_value: float
 
 
-class LearnedOut(Schema):
-    """The earlier run that a run starts from; unknown names are empty."""
-
-    run: str
-    pool: str
-    question_set: str
-    workers: int
-    answers: int
-    counts_as: int = Field(description="Weight of the earlier run, as a number of workers.")
-
-
 class QuotasAskedOut(Schema):
     """Minimum and maximum number of selected workers per value of a worker attribute."""
 
@@ -139,9 +128,6 @@ class RunOut(_RunSettings):
         description="The link for all workers that may join; empty without the scope to manage."
     )
     options: dict[str, Value] = Field(description="Options of the algorithm that were set by hand.")
-    learned_from: LearnedOut | None = Field(
-        description="The earlier run that the algorithm starts from, with a weight."
-    )
     quotas: QuotasAskedOut | None
     skills: list[SkillOut]
     guarantee: str = Field(description=GUARANTEE)

@@ -13,7 +13,7 @@ from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 from selection.reports.standings import QuotaStanding
 
-from .schemas import GUARANTEE, TARGET, VERDICT, LearnedOut, PopulationOut, WeakeningOut
+from .schemas import GUARANTEE, TARGET, VERDICT, PopulationOut, WeakeningOut
 
 
 @declared_by(reports.WorkerStanding)
@@ -107,7 +107,6 @@ class SelectionOut(Schema):
     population: PopulationOut | None
     algorithm: str
     options: dict[str, Any] = Field(description="Options that were set by hand, by name.")
-    learned_from: LearnedOut | None
     quotas: QuotasOut | None
     k: int
     skills: list[SkillUsedOut] | None

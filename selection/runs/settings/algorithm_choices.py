@@ -12,7 +12,7 @@ from selection.runs.roster import quotas
 from selection.viewer_locale import format_figure
 from topk import LIKE_THESE, Option, Promise
 
-from . import guarantee_texts, guarantees, priors, validation
+from . import guarantee_texts, guarantees, validation
 from .guarantees import GuaranteeFacts
 
 
@@ -103,7 +103,6 @@ def fields_read_by_algorithm() -> dict[str, list[str]]:
             *kind.needs,
             *(f"option_{option.name}" for option in algorithms.algorithm_options(name)),
             *(["quota_attribute", "quota_lines"] if kind.keeps_quotas else []),
-            *(["learn_from"] if kind.learns else []),
             *(["skills"] if kind.takes_skills else []),
             *(["one_kind_each"] if kind.matches else []),
             *(["by_price"] if algorithms.takes_prices(name) else []),
@@ -122,8 +121,6 @@ def describe_options(run: Run) -> list[tuple[str, str]]:
     ]
     if run.pass_mark is not None:
         lines.append(("Pass mark", pass_marks.format_mark(run)))
-    if learned := priors.learned_prior(run):
-        lines.append(("Learns from", learned.source))
     if run.quotas:
         limits = sorted(run.quotas["limits"].items())
         limit_text = ", ".join(f"{value} {quotas.describe_limit(limit)}" for value, limit in limits)

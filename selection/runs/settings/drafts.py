@@ -18,7 +18,7 @@ from selection.runs.roster import eligibility, join_platforms, worker_prices
 from topk import THIS_SET
 from topk.accuracy import MOST_QUESTIONS
 
-from . import algorithm_choices, priors, validation
+from . import algorithm_choices, validation
 from .run_settings import INITIAL, RUN_SETTINGS, SETTINGS, STORED
 
 CHEAPEST_ON_SET = "universal"
@@ -121,24 +121,20 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
     """Build a run of these settings without storing it.
 
     settings  by name, of ``run_settings``; omitted ones get the value of a new draft. Besides:
-              options     of the algorithm, by name
-              learn_from  an earlier run with similar workers; None: none
+              options  of the algorithm, by name
               quotas, belief, page
 
     Raises Refused for a value that is invalid in every run; for the rest see
     ``create_run``.
     """
     values = dict(settings)
-    options, earlier = dict(values.pop("options", {})), values.pop("learn_from", None)
-    prior = {"prior": options.pop("prior")} if "prior" in options else {}
+    options = dict(values.pop("options", {}))
     if not values["name"].strip():
         raise Refused("The name is empty.")
     run = Run(**_initial_settings(values) | values)
     if run.algorithm not in ALGORITHMS:
         raise Refused(describe_unknown(run.algorithm))
-    run.options = algorithm_choices.drop_default_options(run.algorithm, options) | prior
-    if earlier is not None:
-        run.options["prior"] = _prior_option(run, earlier)
+    run.options = algorithm_choices.drop_default_options(run.algorithm, options)
     try:
         run.clean_fields(exclude=VALIDATED_ELSEWHERE)
     except ValidationError as error:
@@ -200,7 +196,7 @@ def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
     many = questions.questions.count() > MOST_QUESTIONS or questions.most_workers is not None
     if many or not askable.has_models_only(values["pool"]):
         return values
-    if not (values.get("learn_from") or values.get("quotas")):
+    if not values.get("quotas"):
         values.setdefault("algorithm", CHEAPEST_ON_SET)
     kind = ALGORITHMS.get(values.get("algorithm", ""))
     if kind is not None and kind.says_accuracy:
@@ -218,17 +214,6 @@ def _initial_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def new_seed() -> int:
     return secrets.randbelow(2**31)
-
-
-def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:
-    if not run.selector_class.learns:
-        raise Refused(f"{run.selector_class.title} does not learn from an earlier run.")
-    if not priors.is_source(earlier):
-        raise Refused(
-            f"Nothing can be learned from the run “{earlier}”: it must have ended, with answers to "
-            "one question set."
-        )
-    return priors.copy_prior(earlier.pk)
 
 
 def free_name(wanted: str, team: int | None, model: Any = Run, sign: str = ", {}") -> str:
@@ -271,8 +256,7 @@ def is_possible(run: Run, wanted: dict[str, Any], meant: str | None = None) -> b
 def _apply_change(run: Run, wanted: dict[str, Any], meant: str | None) -> dict[str, str]:
     """Set the attributes of the run; return its faults then, by field."""
     if wanted.get("algorithm", run.algorithm) != run.algorithm:
-        learns = ALGORITHMS[wanted["algorithm"]].learns
-        run.options = {k: v for k, v in run.options.items() if k == "prior" and learns}
+        run.options = {}
     for name in CHANGEABLE:
         if name in wanted:
             setattr(run, name, wanted[name])

@@ -17,7 +17,6 @@ from topk import ASSUMPTIONS, THIS_SET, Goal, Problem, Promise
 from topk.promise import GUARANTEE_LOST, Numbers
 from topk.selected_arms import BY_PROOF
 
-from . import priors
 from .guarantees import GuaranteeFacts
 
 GONE = {"absent": "never answered", "left": "left", "withdrawn": "were withdrawn"}
@@ -130,7 +129,6 @@ def word_assumptions(run: Run, facts: GuaranteeFacts) -> str:
     return _join(
         [
             statement.assumes,
-            priors.prior_assumption(run).strip(),
             LIMITED if _may_end_by_money(run, statement) else "",
             STAYING if any(count for why, count in facts.gone.items() if why) else "",
             EXPOSED if limited else "",

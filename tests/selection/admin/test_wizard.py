@@ -124,8 +124,10 @@ def test_an_algorithm_that_cannot_be_simulated_is_named_with_the_reason(requeste
     assert reasons[0] in text
 
 
-@pytest.mark.parametrize("learns", [True, False])
-def test_a_run_is_created_with_all_settings_of_the_form(requester, form_data, learns, monkeypatch):
+@pytest.mark.parametrize("algorithm", ["credible", "certified"])
+def test_a_run_is_created_with_all_settings_of_the_form(
+    requester, form_data, algorithm, monkeypatch
+):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
     earlier = make_run(n=30, k=5, algorithm="credible", slots=60, epsilon=0.05)
     engine.advance(earlier.pk)
@@ -133,8 +135,7 @@ def test_a_run_is_created_with_all_settings_of_the_form(requester, form_data, le
     engine.advance(earlier.pk)
     lifecycle.stop_run(earlier)
     earlier.question_set.questions.update(prompt="Another?")  # else these workers met them
-    algorithm = "credible" if learns else "certified"
-    accuracy = "" if learns else "on this question set"
+    accuracy = "" if algorithm == "credible" else "on this question set"
     settings = {"belief": "run", "run": earlier.pk, "spend": "20", "currency": "USD"}
     planning, page = ordered(requester, form_data, **settings)
     run = make(requester, page, f"{algorithm}|{accuracy}")
@@ -142,7 +143,6 @@ def test_a_run_is_created_with_all_settings_of_the_form(requester, form_data, le
     assert (run.k, run.epsilon, run.delta, run.budget) == (2, 0.2, 0.1, 400)
     assert (run.price, run.currency) == (Decimal("0.05"), "USD")
     assert run.options.get("accuracy", "") == accuracy
-    assert ("prior" in run.options) is learns
     assert run.belief == planning.belief
     lifecycle.start_run(run)
 

@@ -117,15 +117,6 @@ def test_further_question_sets_are_tested_on_the_same_budget(manager, wanted):
     assert shown["one_kind_each"]
 
 
-def test_a_run_learns_from_an_earlier_one(manager, wanted):
-    early = play(make_run(questions=60, slots=60, slots_per_worker=30), crowd(3, good=2), most=3)
-    refused = manager.post("runs", wanted | {"learn_from": early.pk})
-    assert "Nothing can be learned from the run" in refused.json()["error"]
-    lifecycle.stop_run(early)
-    shown = manager.post("runs", wanted | {"learn_from": early.pk}).json()
-    assert shown["learned_from"]["run"] == early.name
-
-
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -137,7 +128,6 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
         ({"algorithm": "lucb", "options": {"eta": 1}}, "has no option eta; it has none."),
         ({"algorithm": "sar"}, "budget"),
         ({"algorithm": "certified", "options": {"accuracy": "wrong"}}, "must be"),
-        ({"algorithm": "lucb", "learn_from": 1}, ""),
         ({"minutes": 0}, "must be 1 or more"),
         ({"by_price": True}, "does not spend by price; Universal can."),
         ({"by_price": True, "algorithm": "universal"}, "“w0” has no price, or the price 0."),
@@ -178,7 +168,7 @@ def test_a_draft_gets_all_its_settings_anew_and_a_started_run_does_not(manager, 
 
 
 def test_pools_and_sets_of_others_are_not_there_to_be_chosen(manager, wanted):
-    for name in ("pool", "question_set", "learn_from"):
+    for name in ("pool", "question_set"):
         assert manager.post("runs", wanted | {name: 10**9}).status_code == 404
 
 

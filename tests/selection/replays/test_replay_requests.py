@@ -253,10 +253,10 @@ def test_result_and_pool_need_no_record(source):
     assert keeping.create_pool(replay).workers.count() == 6
 
 
-def test_a_draft_learns_from_the_past_answers(source):
+def test_a_draft_expects_workers_as_in_the_past_answers(source):
     draft = keeping.create_draft(finish(request(source, budget=200, price=0.1)), "credible", "ann")
     assert (draft.status, draft.k, draft.budget, float(draft.price)) == ("draft", 2, 200, 0.1)
-    assert sum(workers for *_, workers in draft.options["prior"]["tallies"]) == 6
+    assert len(draft.belief["answers"]) == 6
     assert draft.question_set.questions.count() == 60
     assert draft.pool.workers.count() == 6
 

@@ -62,7 +62,6 @@ class Credible(Selector):
 
     name = "credible"
     title = "Credible"
-    learns = True
     covers_leavers = False
     promise = Promise(
         Goal.AGGREGATE,

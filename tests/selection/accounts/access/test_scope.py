@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from selection.admin.run import forecast_draft
 from selection.forecast import forecast_requests
 from selection.models import ForecastRequest, Membership, Pool, Run, Team, Worker
 from selection.runs import lifecycle
@@ -103,10 +102,10 @@ def test_guarantees_of_a_pool_are_shown_to_its_team_only(okapi, zebras, okapis):
     assert "country" not in theirs["html"]
 
 
-def test_a_run_is_learned_from_in_its_team_only(okapi, zebras, okapis):
+def test_a_run_is_found_in_its_team_only(okapi, zebras, okapis):
     for theirs in (zebras, okapis):
         lifecycle.stop_run(theirs.run)
-    form = okapi.get(admin_url("run_add"), {"full": 1}).content.decode()
+    form = okapi.get(admin_url("run_begin")).content.decode()
     assert "okapi run: " in form
     assert "zebra" not in form
     gold = okapi.get(admin_url("questionset_gold", okapis.question_set.pk), {"run": zebras.run.pk})
@@ -164,17 +163,6 @@ def test_two_teams_that_ask_the_same_have_each_a_forecast_of_their_own(zebras, o
         other = forecast_requests.request_forecast(plan, belief, team=okapis.team.pk)
     assert same == zebras.planning
     assert (other == same, other.team) == (False, okapis.team)
-
-
-def test_price_is_not_learned_from_the_run_of_another_team(okapi, zebras, okapis):
-    asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
-    asked |= {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
-    with mock.patch.object(forecast_draft, "price_algorithms") as prices:
-        prices.return_value = {}
-        okapi.get(admin_url("run_prices"), asked | {"learn_from": zebras.run.pk})
-        okapi.get(admin_url("run_prices"), asked | {"learn_from": okapis.run.pk})
-    priors = ["prior" in call.args[0].options for call in prices.call_args_list]
-    assert priors == [False, True]
 
 
 # -- names
