@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from selection.answers import recording
+from selection.answers import recording, uncounted
 from selection.db import bulk
 from selection.models import Assignment, Question, RecordedAnswer, Run, Skill
 from topk import question_order
@@ -54,8 +54,10 @@ def _pass_over_retired(run: Run) -> None:
     if run.has_recorded and skips:
         owners = {(row.candidate_id, row.question_id) for row in skips}
         waiting = RecordedAnswer.objects.filter(candidate__run=run, question__in=retired)
-        obsolete = [row.pk for row in waiting if (row.candidate_id, row.question_id) in owners]
-        RecordedAnswer.objects.filter(pk__in=obsolete).delete()
+        obsolete = [row for row in waiting if (row.candidate_id, row.question_id) in owners]
+        lost = [(row.candidate_id, row.question_id, row.response) for row in obsolete]
+        uncounted.note_rows(run, uncounted.FILE, lost)
+        RecordedAnswer.objects.filter(pk__in=[row.pk for row in obsolete]).delete()
 
 
 def _give_recorded_answers(run: Run, records: list[RecordedAnswer]) -> None:

@@ -60,13 +60,11 @@ def _describe(link: RunConnection) -> dict[str, Any]:
 def _count_tasks(link: RunConnection) -> list[tuple[str, int]]:
     rows = link.tasks.order_by().values_list("state").annotate(number=Count("id"))
     counts = dict(rows.values_list("state", "number"))
-    tasks = [
+    return [
         (words, counts.get(state, 0))
         for state, words in STATES
         if state in USUAL or counts.get(state)
     ]
-    late = link.tasks.filter(state=State.ANSWERED, assignment__answer=None).count()
-    return [*tasks, ("answered too late", late)] if late else tasks
 
 
 class WherePage(UsePage):

@@ -4,11 +4,9 @@ import pytest
 from django.db import transaction
 
 from selection import connectors, engine
-from selection.connectors.connector import OutsideAnswer
 from selection.connectors.platforms.label_studio.client import Client
 from selection.models import AuditEntry, Connection, Pool, QuestionSet, Replay
 from selection.reports import list_alerts
-from selection.runs import lifecycle
 from tests.jobs import follow_page
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.pages import admin_url, text_of
@@ -172,15 +170,6 @@ def test_connected_draft_leads_to_its_page(requester, connection, run):
     shown = where(requester, draft, query, do="connect", setting_project="2")
     assert shown.redirect_chain == [(admin_url("run_page", draft.pk), 302)]
     assert "People answer in “Ours” once the run has started." in text_of(shown)
-
-
-def test_answers_after_the_end_are_told_apart(requester, connection, run):
-    link = connectors.connect_run(run, connection)
-    connectors.exchange(connection.pk)
-    assert "answered too late" not in text_of(where(requester, run))
-    lifecycle.stop_run(run)
-    connectors.take_news([OutsideAnswer(link, link.tasks.earliest("number").number, "yes")])
-    assert "Tasks answered too late 1" in text_of(where(requester, run))
 
 
 def test_wrong_settings_are_told_at_the_form(requester, connection, run, studio):

@@ -13,13 +13,22 @@ from selection import connectors, db_clock, engine, reports
 from selection.admin.page import object_url
 from selection.answers import presence, recording, uncounted
 from selection.connectors.connector import OutsideAnswer
-from selection.engine import withdrawal
+from selection.engine import question_choice, withdrawal
 from selection.engine.arrays import load_arrays
 from selection.errors import Conflict, Refused
 from selection.imports import commit, uploads, validate_answers
 from selection.imports.row_parsers import AnswerRow
 from selection.model_workers import ledger
-from selection.models import Answer, Assignment, Connection, Run, RunConnection, Upload, Webhook
+from selection.models import (
+    Answer,
+    Assignment,
+    Connection,
+    RecordedAnswer,
+    Run,
+    RunConnection,
+    Upload,
+    Webhook,
+)
 from selection.runs import lifecycle
 from selection.worker import links
 from tests.connector_stub import Stub, make_connection
@@ -371,3 +380,14 @@ def test_what_people_give_at_a_tool_counts_or_is_listed(stub, seed):
     assert not stored.keys() & (waiting | listed)
     assert sum(reasons(run).values()) == len(waiting | listed)
     assert {"withdrawn", "ended"} <= reasons(run).keys()
+
+
+def test_an_imported_answer_to_a_retired_question_is_listed():
+    run = begun()
+    slip = open_of(run)[0]
+    RecordedAnswer.objects.create(candidate=slip.candidate, question=slip.question, response="yes")
+    type(slip.question).objects.filter(pk=slip.question_id).update(retired=db_clock.database_now())
+    run.has_recorded, run.steps = True, slip.step
+    question_choice._pass_over_retired(run)
+    assert reasons(run) == {"retired": 1}
+    assert not RecordedAnswer.objects.exists()

@@ -14,7 +14,9 @@ from tests.selection.model_workers.conftest import make_model_run
 from tests.selection.model_workers.test_dispatcher import accuracy_reply, record_replies
 
 pytestmark = pytest.mark.django_db
-ALGORITHMS = ("same-questions", "lucb")
+# By algorithm: most calls, compared with a run without the failing model, which could make 1,000.
+# Pairs of models share δ anew after one left, which costs answers.
+ALGORITHMS = {"same-questions": 2.0, "lucb": 1.1}
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +41,7 @@ def play(run: Run, seconds: float = 60.0) -> None:
 
 
 def make_run_of(stub: ModelStub, algorithm: str, models: int) -> Run:
-    prices = {"price_in": 1, "price_out": 2, "max_tokens": 10}
+    prices = {"price_in": 1, "price_out": 2, "max_tokens": 10, "temperature": 1}
     return make_model_run(
         stub.url, models=models, endpoint=prices, algorithm=algorithm, epsilon=0.2
     )
@@ -58,7 +60,7 @@ def test_others_pay_no_more_beside_a_model_that_always_fails(algorithm: str, sta
         play(run)
         more = stub.outcomes["replied"] - paid
     assert run.ending == Run.Ending.PROMISE
-    assert more <= 1.25 * paid + 10
+    assert more <= ALGORITHMS[algorithm] * paid
     assert stub.outcomes["status"] <= 12
     assert run.candidates.get(worker__key="w5").gone == "absent"
     told = run.events.get(kind="absent").what
