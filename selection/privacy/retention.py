@@ -115,7 +115,7 @@ def _due_gold(now: datetime) -> QuerySet[GoldAnswer]:
     if settings.RESPONSES_DAYS <= 0:
         return GoldAnswer.objects.none()
     old = GoldAnswer.objects.filter(at__lt=now - timedelta(days=settings.RESPONSES_DAYS))
-    return old.exclude(response=DELETED)
+    return old.exclude(response__in=("", DELETED))
 
 
 def _due_practice(now: datetime) -> QuerySet[PracticeAnswer]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -209,11 +210,12 @@ def _find_workers(pool: Pool, levels: Levels) -> Sequence[tuple[Worker, float | 
 
 def _count_met_before(watch: Watch) -> None:
     """Store the number of questions that each worker met elsewhere."""
-    rows = list(watch.workers.select_related("worker"))
-    met = meetings.find_met(watch, [row.worker.key for row in rows])
-    for row in rows:
-        row.met_before = max(0, len(met.get(plain_key(row.worker.key), ())) - row.met)
-    WatchedWorker.objects.bulk_update(rows, ["met_before"], CHUNK)
+    rows = iter(watch.workers.select_related("worker"))
+    while part := list(islice(rows, CHUNK)):
+        met = meetings.find_met(watch, [row.worker.key for row in part])
+        for row in part:
+            row.met_before = max(0, len(met.get(plain_key(row.worker.key), ())) - row.met)
+        WatchedWorker.objects.bulk_update(part, ["met_before"])
 
 
 def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:

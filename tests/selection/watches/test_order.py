@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 from django.test import Client
 
-from selection import db_clock
+from selection import db_clock, privacy
 from selection.answers import outages
 from selection.errors import Conflict
-from selection.models import GoldAnswer, Heartbeat, Watch
+from selection.models import DELETED, GoldAnswer, Heartbeat, Watch
 from selection.watches import alarms, begin, gold, steps
 from selection.watches.gold import GivenGold
 
@@ -239,3 +239,15 @@ def test_api_takes_questions_that_were_asked(token):
     assert advance(watch)[1:] == (2, 2)
     missing = {"answers": [{"worker": "w0", "question": "q2"}]}
     assert api.post(at, missing, content_type="application/json").status_code == 422
+
+
+def test_question_without_an_answer_stays_one_when_responses_are_deleted(settings):
+    settings.RESPONSES_DAYS = 30
+    watch = make_watch()
+    ask(watch, 0)
+    gold.record_gold(watch, answers("w0", "y", 1))
+    settle(watch)
+    GoldAnswer.objects.update(at=db_clock.database_now() - timedelta(days=31))
+    privacy.apply_retention()
+    assert sorted(GoldAnswer.objects.values_list("response", flat=True)) == ["", DELETED]
+    assert gold.record_gold(watch, answers("w0", "y"))[0].why.startswith("Too late")
