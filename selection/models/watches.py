@@ -200,8 +200,11 @@ class WatchedWorker(models.Model):
 
 class GoldAnswerQuerySet(models.QuerySet["GoldAnswer"]):
     def unanswered(self) -> "GoldAnswerQuerySet":
-        """Filter the questions that still wait for their answer."""
         return self.filter(response="").exclude(due=None)
+
+    def waiting(self, now: datetime) -> "GoldAnswerQuerySet":
+        """Filter the questions that still wait for their answer: their time is not over."""
+        return self.unanswered().exclude(pk__in=self.overdue(now))
 
     def overdue(self, now: datetime) -> "GoldAnswerQuerySet":
         """Filter open rows whose time is over. It does not run while a watch is stopped."""

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from django.db import transaction
+
 from selection import db_clock
 from selection.answers.recording import (
     ANSWERED_DIFFERENTLY,
@@ -79,10 +81,20 @@ def record_gold(
     if not places.new:
         return fates
     if _insert(places) < len(places.new):
-        places.__dict__.pop("stored", None)  # others were stored meanwhile
-        fates = [places.compare_stored(fate, given[fate.row - 1]) for fate in fates]
+        fates = _answer_waiting(places, fates)
     request_watch(watch.pk)
     return fates
+
+
+@transaction.atomic
+def _answer_waiting(places: "GoldPlaces", fates: Sequence[GoldFate]) -> list[GoldFate]:
+    """Answer the questions that wait for it; compare the other rows with the stored ones."""
+    places.__dict__.pop("stored", None)  # others were stored meanwhile
+    compared = [places.compare_stored(fate, places.given[fate.row - 1]) for fate in fates]
+    for (response, right), pks in places.answered.items():
+        rows = GoldAnswer.objects.filter(pk__among=pks)
+        rows.update(response=response, right=right, at=places.now, due=None)
+    return compared
 
 
 def record_shown(watched: WatchedWorker, question: Question) -> None:
@@ -104,17 +116,13 @@ def record_response(watched: WatchedWorker, question: Question, response: str) -
     if not question.allows(response):
         raise outside_choices(question.choices, response, question.kind)
     answers = GoldAnswer.objects.filter(watched=watched, question=question)
-    if not _close(answers, response, question.grade(response), db_clock.request_time()):
+    now = db_clock.request_time()
+    columns = {"response": response, "right": question.grade(response), "at": now, "due": None}
+    if not answers.waiting(now).update(**columns):
         if answers.filter(response="").exists():
             raise TooLate(TOO_LATE)
         raise Answered(f"“{watched.worker}” has already answered question “{question.key}”.")
     request_watch(watched.watch_id)
-
-
-def _close(answers: GoldAnswerQuerySet, response: str, right: bool, now: datetime) -> bool:
-    """Give a waiting question its answer. Return False if it has one, or its time is over."""
-    waiting = answers.unanswered().exclude(pk__in=answers.overdue(now))
-    return bool(waiting.update(response=response, right=right, at=now, due=None))
 
 
 def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
@@ -153,6 +161,7 @@ class GoldPlaces:
     """The workers and questions that answers are about, looked up once for all of them.
 
     new     new rows by watched worker and question
+    answered  rows that waited for their answer, by the response and its grade
     grades  by question and response: most responses are one of few choices
     """
 
@@ -160,6 +169,7 @@ class GoldPlaces:
     given: Sequence[GivenGold]
     outside: Outside = "refuse"
     new: dict[tuple[int, int], NewGold] = field(default_factory=dict)
+    answered: dict[tuple[str, bool], list[int]] = field(default_factory=lambda: defaultdict(list))
     grades: dict[tuple[int, str], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -186,14 +196,23 @@ class GoldPlaces:
         return meetings.find_twins(self.watch)
 
     @cached_property
+    def waiting(self) -> dict[tuple[int, int], int]:
+        """Lock the rows of these workers and questions that wait for an answer, in time."""
+        rows = self._find_answers().waiting(self.now).select_for_update(of=("self",))
+        stored = rows.order_by("pk").values_list("watched_id", "question_id", "pk")
+        return {(watched, question): pk for watched, question, pk in stored}
+
+    @cached_property
     def stored(self) -> dict[tuple[int, int], str]:
         """Find earlier responses of these workers to these questions."""
-        ids = [pk for pk, _ in self.workers.values()]
-        questions = [one.pk for rows in self.questions.values() for one in rows]
-        answers = GoldAnswer.objects.filter(watched__in=ids, question__in=questions)
-        rows = answers.exclude(at=self.now).order_by()
+        rows = self._find_answers().exclude(at=self.now).order_by()
         stored = rows.values_list("watched_id", "question_id", "response")
         return {(watched, question): response for watched, question, response in stored}
+
+    def _find_answers(self) -> GoldAnswerQuerySet:
+        ids = [pk for pk, _ in self.workers.values()]
+        questions = [one.pk for rows in self.questions.values() for one in rows]
+        return GoldAnswer.objects.filter(watched__in=ids, question__in=questions)
 
     def place_row(self, number: int, row: GivenGold) -> GoldFate:
         try:
@@ -247,9 +266,10 @@ class GoldPlaces:
         if pair not in self.stored:
             return fate
         if not self.stored[pair] and row.response is not None:
-            answers = GoldAnswer.objects.filter(watched=pair[0], question=question)
-            if not _close(answers, row.response, self._grade(question, row.response), self.now):
+            if pair not in self.waiting:
                 return GoldFate(fate.row, REFUSED, TOO_LATE)
+            right = self._grade(question, row.response)
+            self.answered[row.response, right].append(self.waiting[pair])
             self.stored[pair] = row.response
             return fate
         try:

@@ -31,8 +31,7 @@ def find_next(row: WatchedWorker) -> Facts:
     if row.watch.stopped or row.state == WatchedWorker.State.LEFT:
         return _describe("over")
     elsewhere = row.gold_tasks.exclude(state="removed").values("question")
-    open_rows = row.gold_answers.unanswered().filter(question__retired=None)
-    open_rows = open_rows.exclude(pk__in=open_rows.overdue(db_clock.database_now()))
+    open_rows = row.gold_answers.waiting(db_clock.database_now()).filter(question__retired=None)
     shown = open_rows.exclude(question__in=elsewhere).select_related("question__question_set")
     if open_row := shown.first():
         return _describe("question", open_row.question, open_row.due)

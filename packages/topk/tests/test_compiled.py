@@ -61,4 +61,7 @@ def test_a_change_in_one_file_compiles_the_functions_of_the_others_anew(
     assert source.count(line) == 1
     path.write_text(source.replace(line, changed))
     assert run(script, tmp_path) == (first + 7, 0)
-    assert len(list((path.parent / "__pycache__").glob("compiled-*"))) == 1, "old ones are removed"
+    path.write_text(source.replace(line, changed) + "\n\ndef unrelated():\n    return 1\n")
+    assert run(script, tmp_path) == (first + 7, 1), "another function changes nothing"
+    path.write_text(source.replace(line, changed) + "\n\nUNRELATED = 1\n")
+    assert run(script, tmp_path) == (first + 7, 0), "a constant may be in any function"

@@ -7,6 +7,7 @@ from selection.errors import Conflict
 from selection.models import AuditEntry, Delivery, Watch, Webhook
 from selection.watches import alarms, begin, gold, requalification, steps
 from tests.pages import admin_url, text_of
+from topk.drift import MarkTest
 
 from .worlds import answers, make_watch, state_of
 
@@ -113,3 +114,35 @@ def test_button_and_api_begin_a_test(requester, token):
         sent = api.post(f"{at}/{move}", {}, content_type="application/json")
         assert sent.status_code == status, sent.content
     assert (sent.json()["state"], sent.json()["tried"]) == ("testing", 2)
+
+
+@pytest.mark.parametrize(("allowed", "tried"), [(1, 0), (3, 0), (3, 2), (1, 4)])
+def test_tries_share_the_probability_of_a_false_result(allowed, tried):
+    """All tries that may be had, or were had, need evidence of their number through delta."""
+    watch = begin_test(tries=allowed)
+    watch.workers.update(tried=max(tried, 1))
+    test = MarkTest(0.8, 0.05, 0.05, max(allowed, tried, 1))
+    (passed, needed) = test.decide([True] * 60)
+    assert passed
+    assert answer(watch, "y" * (needed - 1)) == "testing"
+    assert answer(watch, "y", 20 + needed - 1) == "fine"
+    assert state_of(watch).why == f"passed the test: {needed} of {needed} gold answers right"
+
+
+def test_tolerance_of_a_test_is_that_of_the_watch():
+    """With a wider tolerance a worker passes sooner; a low level has half of it."""
+    watch = begin_test(tolerance=0.2)
+    (_, needed) = MarkTest(0.8, 0.2, 0.05).decide([True] * 60)
+    assert answer(watch, "y" * (needed - 1)) == "testing"
+    assert answer(watch, "y", 20 + needed - 1) == "fine"
+    watch.workers.update(level=0.1)
+    assert requalification.build_test(watch, state_of(watch)).tolerance == 0.05
+
+
+def test_end_of_a_test_asks_for_the_step_that_counts_the_answers_behind_it():
+    watch = begin_test()
+    gold.record_gold(watch, answers("w0", "y" * 60, 20))
+    step = steps.WatchStep(watch)
+    step.run()
+    assert step.has_more
+    assert state_of(watch).recount

@@ -7,9 +7,18 @@ import pytest
 
 from selection.db import bulk
 from selection.errors import Conflict, Refused
-from selection.models import AuditEntry, Delivery, GoldAnswer, Watch, WatchedWorker, Webhook
+from selection.models import (
+    AuditEntry,
+    Delivery,
+    GoldAnswer,
+    Team,
+    Watch,
+    WatchedWorker,
+    Webhook,
+)
 from selection.watches import alarms, begin, gold, steps
 from selection.watches.gold import GivenGold
+from tests.worlds import make_questions
 from topk.drift import DriftDetector
 
 from .worlds import answers, make_watch, settle, state_of
@@ -248,3 +257,41 @@ def test_impossible_watch_is_refused(changes, why):
 def test_unknown_worker_is_refused_by_name():
     with pytest.raises(Refused, match="no worker “w7” in the pool"):
         begin.add_workers(make_watch(), {"w7": None, "w0": None})
+
+
+def test_threshold_of_a_lasting_rule_is_shared_by_those_who_began_together():
+    watch = make_watch(3, rule="lasting", delta=0.05)
+    steps.advance_watch(watch.pk)
+    thresholds = list(watch.workers.values_list("threshold", flat=True))
+    assert thresholds == pytest.approx([3 / 0.05] * 3)
+    begin.remove_workers(watch, ["w2"])
+    begin.add_workers(watch, {"w2": None})
+    steps.advance_watch(watch.pk)
+    assert state_of(watch, "w2").threshold == pytest.approx(1 / 0.05)
+
+
+def test_after_another_level_no_earlier_answer_counts_again():
+    watch = make_watch()
+    gold.record_gold(watch, answers("w0", "n" * 5))
+    steps.advance_watch(watch.pk)
+    gold.record_gold(watch, answers("w0", "n" * 5, 5))  # asked before the change, not counted yet
+    begin.change_watch(watch, level=0.6)
+    steps.advance_watch(watch.pk)
+    steps.recount_watch(watch)
+    steps.advance_watch(watch.pk)
+    row = state_of(watch)
+    assert (row.evidence, row.answers, row.met) == (0, 0, 10)
+    gold.record_gold(watch, answers("w0", "nyy", 10))
+    steps.advance_watch(watch.pk)
+    assert (state_of(watch).answers, state_of(watch).right) == (3, 2)
+
+
+def test_question_sets_of_another_team_are_refused():
+    watch, foreign = make_watch(), make_questions(5)
+    foreign.team = Team.objects.create(name="another")
+    foreign.save()
+    why = "The question sets must belong to the team of the pool."
+    with pytest.raises(Refused, match=why):
+        begin.create_watch(watch.pool, [foreign], {"w0": None}, name="foreign", level=0.8)
+    with pytest.raises(Refused, match=why):
+        begin.change_watch(watch, [foreign])

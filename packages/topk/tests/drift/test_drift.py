@@ -114,3 +114,83 @@ def test_workers_with_levels_of_their_own_equal_one_detector_each():
         own = right[workers == worker]
         alone = detector.observe(detector.begin(1), np.zeros(own.size, int), own)
         assert np.array_equal(both[worker], alone[0])
+
+
+def count_by_hand(level: float, right: list[bool], lasting: bool, threshold: float) -> float:
+    """Sum the evidence as docs/drift.md says it; it stays once it has reached the threshold."""
+    evidence = [0.0, 0.0, 0.0]
+    for count, good in enumerate(right, 1):
+        if sum(evidence) >= threshold:
+            break
+        share = 1 / (count * (count + 1)) if lasting else 1
+        for i, (weight, fall) in enumerate(
+            zip((0.7, 0.23, 0.07), (0.875, 0.75, 0.56), strict=True)
+        ):
+            factor = fall if good else (1 - level * fall) / (1 - level)
+            evidence[i] = (evidence[i] + share * weight) * factor
+    return sum(evidence)
+
+
+@pytest.mark.parametrize(
+    "detector", [DriftDetector(0.8, 200), LastingDetector(0.6, 0.1, workers=3)]
+)
+def test_evidence_is_that_of_a_count_by_hand(detector):
+    rng = np.random.default_rng(13)
+    for accuracy in (0.3, 0.5, 0.7, 0.9):
+        right = (rng.random(60) < accuracy).tolist()
+        evidence = detector.observe(detector.begin(1), [0] * 60, right)
+        by_hand = count_by_hand(detector.level, right, detector.lasting, detector.threshold)
+        assert evidence[0, :3].sum() == pytest.approx(by_hand)
+        assert detector.alarms(evidence)[0] == (by_hand >= detector.threshold)
+    assert LastingDetector(0.6, 0.1, workers=3).threshold == pytest.approx(30)
+
+
+def test_evidence_at_the_threshold_is_an_alarm_and_stays():
+    detector = LastingDetector(0.8, 0.5)
+    reached = np.array([[1.0, 0.5, 0.5, 4.0], [1.0, 0.5, 0.4999, 4.0]])
+    assert detector.alarms(reached).tolist() == [True, False]
+    after = detector.observe(reached, [0, 1], [True, True])
+    assert (after[0] == reached[0]).all()
+    assert after[1, 3] == 5
+
+
+def test_share_of_false_alarms_is_kept_exactly_by_equality():
+    """k workers are reported together if each has evidence of n / (delta k)."""
+    assert select_alarms([20.0, 1.0], 0.1).tolist() == [0]
+    assert select_alarms([19.9, 1.0], 0.1).tolist() == []
+    assert select_alarms([10.0, 1.0, 10.0, 30.0], 0.2).tolist() == [0, 2, 3]
+    assert select_alarms([4.9, 7.4, 7.4], 0.2).tolist() == []
+    assert select_alarms([], 0.2).tolist() == []
+
+
+def test_alarms_that_stay_are_selected_again_while_their_evidence_stays():
+    """Hence the bound holds for all alarms so far, at any time (Theorem 3 of docs/drift.md)."""
+    rng, n, delta = np.random.default_rng(14), 12, 0.3
+    for accuracy in (0.5, 0.7, 0.8):
+        detector, reported = LastingDetector(0.8, delta, n), np.zeros(n, bool)
+        evidence = detector.begin(n)
+        for _ in range(150):
+            told = np.flatnonzero(~reported & (rng.random(n) < 0.7))
+            evidence = detector.observe(evidence, told, rng.random(told.size) < accuracy)
+            now = np.isin(np.arange(n), select_alarms(evidence[:, :3].sum(1), delta))
+            assert (now | ~reported).all()
+            reported = now
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: DriftDetector(0.0, 100), "level is 0"),
+        (lambda: DriftDetector(0.8, 9), "once_in is 9"),
+        (lambda: LastingDetector(0.8, 0), "delta is 0"),
+        (lambda: LastingDetector(0.8, 1), "delta is 1"),
+        (lambda: LastingDetector(0.8, 0.1, 0), "workers is 0"),
+        (lambda: DriftDetector(0.8, 100).observe(np.zeros((2, 3)), [-1], [True]), "between 0 and"),
+        (lambda: DriftDetector(0.8, 100).observe(np.zeros((2, 3)), [[0]], [[1]]), "needs its"),
+    ],
+)
+def test_values_just_outside_are_refused_and_the_border_is_not(build, words):
+    with pytest.raises(ProblemError, match=words):
+        build()
+    assert DriftDetector(0.8, 10).threshold <= 10
+    assert LastingDetector(0.8, 0.1, 1).threshold == pytest.approx(10)
