@@ -103,6 +103,7 @@ class Caller:
     counted_wrong: Collection[str] = ()
     models: dict[str, ModelState] = field(default_factory=dict)
     slots: int = 0  # calls at once, of all servers
+    made: int = 0
     spent: int = 0
     reserved: int = 0  # by calls in flight
     claimable: int = 0  # by calls in flight
@@ -125,7 +126,8 @@ class Caller:
         self._clients = [client for client, *_ in shared.values()]
         self.slots = sum(throttle.concurrency for *_, throttle in shared.values())
         if self.run is not None:
-            self.spent = sum(cost for _, cost in self.ledger.sum_calls(self.run).values())
+            sums = self.ledger.sum_calls(self.run).values()
+            self.made, self.spent = (sum(column) for column in zip((0, 0), *sums, strict=True))
             for row in self.ledger.list_replies(self.run):
                 above = row["cost"] if row["cost"] > row["reserved"] else 0
                 endpoint = endpoints[row["model"]]
@@ -206,10 +208,9 @@ class Caller:
         """
         if self.limit is None:
             return True
-        reserved, rest = prices.most_cost(endpoint, prompt.tokens), self.limit - self.spent
+        (reserved, most), rest = _bound_cost(endpoint, prompt), self.limit - self.spent
         if reserved > rest:
             self.too_dear = self.stopping = True
-        most = prices.most_claim(endpoint, reserved) if endpoint.unproven else reserved
         free = not self.reserved or most <= rest - self.claimable
         return free and reserved <= rest - self.reserved
 
@@ -217,10 +218,10 @@ class Caller:
         """Make one call, stored before it is sent; return its row, with its ``fault``."""
         model, begun = self.models[name], time.monotonic()
         endpoint = model.endpoint
-        reserved = prices.most_cost(endpoint, prompt.tokens)
-        most = prices.most_claim(endpoint, reserved) if endpoint.unproven else reserved
+        reserved, most = _bound_cost(endpoint, prompt)
         about = {"model": name, "question": key, "digest": prompt.digest}
         number = self.ledger.open_call(self.run, reserved=reserved, **about)
+        self.made += 1
         self.reserved, self.claimable = self.reserved + reserved, self.claimable + most
         outcome = await ask_model(model.client, prompt.body, model.key, endpoint.timeout)
         self.reserved, self.claimable = self.reserved - reserved, self.claimable - most
@@ -266,6 +267,12 @@ class Caller:
         losses = sum(result != "read" for result in list(results.values())[:FIRST])
         if losses > MOST_LOST and name not in self.counted_wrong:
             self.asking.add(name)
+
+
+def _bound_cost(endpoint: Endpoint, prompt: Prompt) -> tuple[int, int]:
+    """Bound the cost of a call, and what its server may claim until its price is known."""
+    reserved = prices.most_cost(endpoint, prompt.tokens)
+    return reserved, prices.most_claim(endpoint, reserved) if endpoint.unproven else reserved
 
 
 def read_outcome(endpoint: Endpoint, question: Question, outcome: Outcome) -> dict[str, Any]:

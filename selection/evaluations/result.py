@@ -57,7 +57,7 @@ class Result:
             rows.append(
                 {
                     "model": name,
-                    "selected": name in self.best.names,
+                    "selected": name in self.best.names and bool(answers[name]),
                     "accuracy": round(row["mean"], 4) if known else None,
                     "lower": row["lower"],
                     "upper": row["upper"],

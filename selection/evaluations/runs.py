@@ -42,6 +42,7 @@ class Evaluation:
         self.models: dict[str, Endpoint] = files.build_models(inputs)
         self.questions = inputs.questions
         self.counted_wrong: list[str] = json.loads(row["counted_wrong"])
+        self._prices = self._list_prices() if self.settings["by_price"] else None
         if row["parsing"]:
             self._set_parsing(row["parsing"], row["pattern"])
         self._seed = row["seed"]
@@ -60,7 +61,6 @@ class Evaluation:
         chosen = self.settings
         names = ("k", "epsilon", "delta", "algorithm")
         options: dict[str, Any] = {name: chosen[name] for name in names}
-        options |= {"prices": self._prices()} if chosen["by_price"] else {}
         if chosen["algorithm"] not in KINDS:
             raise Refused(f"There is no algorithm “{chosen['algorithm']}”: see docs/algorithms.md.")
         with refusing():
@@ -69,6 +69,7 @@ class Evaluation:
                 self.questions,
                 accuracy=LIKE_THESE if chosen["any_questions"] else None,
                 path=self._path,
+                prices=self._prices,
                 seed=self._seed,
                 set_aside_after=len(self.questions) + 1,
                 **options,
@@ -78,7 +79,7 @@ class Evaluation:
     def _path(self) -> Path:
         return self.ledger.folder / f"{self.number}.study"
 
-    def _prices(self) -> list[float]:
+    def _list_prices(self) -> list[float]:
         """List what a call of each model can cost at most, for a rule that spends by price."""
         key, question = next(iter(self.questions.items()))
         cells, models = self.inputs.cells[key], self.models.values()

@@ -81,10 +81,6 @@ class Dispatcher:
             keep_alive()
             self.take_turn(1.0, begin=False)
 
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._in_flight)
-
     def _renew(self) -> None:
         """Renew the calls in flight; close those of processes that were killed, to ask again."""
         if time.monotonic() < self._renewal:

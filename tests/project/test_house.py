@@ -97,3 +97,17 @@ def test_the_docs_name_no_module_that_is_gone():
         text = re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))
         for path in re.findall(rf"`((?:{'|'.join(HOUSES)}|tests|packages)/[\w/.-]*)`", text):
             assert (TOP / path).exists(), f"{page.name} names {path}"
+
+
+def test_no_text_installs_a_name_that_is_not_published():
+    """Whoever registers one of the three names gets the keys of those who install it."""
+    kinds = {".md", ".py", ".ipynb", ".yml", ".yaml", ".html"}
+    bare = re.compile(
+        r"pip install (?:-\S+ )*[\"']?(?:crowdselect|topk|crowdselect-client)(?![\w/.-])"
+    )
+    folders = [*HOUSES, "docs", "packages", "templates", ".github"]
+    texts = [
+        path for folder in folders for path in (TOP / folder).rglob("*") if path.suffix in kinds
+    ]
+    found = [path for path in (*texts, *TOP.glob("*.md")) if bare.search(path.read_text("utf-8"))]
+    assert found == []

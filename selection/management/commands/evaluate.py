@@ -14,8 +14,9 @@ from selection.evaluations import check, example, files, play, runs
 from selection.evaluations.calls import Caller
 from selection.evaluations.result import Result, describe_replies, list_first_replies
 from selection.management.lookups import parse_amount, report_refusals
-from selection.model_workers.prices import to_nano
+from selection.model_workers.prices import to_amount, to_nano
 from selection.models import Endpoint
+from selection.runs.money import format_call_cost
 
 NOT_READY, ENDED_EARLY, UNREADABLE, INTERRUPTED = 1, 3, 4, 130
 WAYS = ("reread", "wrong", "set-aside")
@@ -188,6 +189,6 @@ class Progress:
             rows = list_first_replies(self.evaluation)
             self.tell("\n".join(describe_replies(rows, self.evaluation.currency)))
         if not self.bar.disable:
-            result = Result(self.evaluation)
-            self.bar.n = result.calls
-            self.bar.set_postfix_str(f" {result.format_cost()}")
+            cost = format_call_cost(to_amount(caller.spent), self.evaluation.currency)
+            self.bar.n = caller.made
+            self.bar.set_postfix_str(f" {cost}")

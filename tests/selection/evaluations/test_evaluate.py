@@ -369,7 +369,7 @@ def test_pause_by_an_interruption_and_resume(
         shown = capsys.readouterr()
         assert "--resume 1" in shown.err
         assert re.search(r"good +\d+\.\d% +\d+ calls", shown.out)
-        assert "Not reached yet: With probability at least 0.95" in shown.out
+        assert "Not reached yet: With probability at least 95%" in shown.out
         made = stub.calls
         assert f"{made} calls of 450 ({made / 450:.1%}), {made / 100:.2f} $." in shown.out
         assert {row["state"] for row in stored(tmp_path)} == {"replied"}
