@@ -117,7 +117,7 @@ def render_report(result: Result) -> str:
         "run": evaluation,
         "style": report_style(),
         "version": __version__,
-        "replies": [(row, replies.get(row["model"])) for row in result.rows],
+        "rows": [(r, result.format_cells(r), replies.get(r["model"])) for r in result.rows],
         "deciding": _compare(result),
     }
     return render_to_string("selection/evaluation_report.html", facts)

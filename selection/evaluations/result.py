@@ -117,12 +117,16 @@ class Result:
         return str(money.format_call_cost(self.cost, self.evaluation.currency))
 
     def format_row(self, row: dict[str, Any], place: str = "") -> str:
-        accuracy = "" if row["accuracy"] is None else f"{row['accuracy']:.1%}"
-        cost = money.format_call_cost(Decimal(row["cost"]), self.evaluation.currency)
-        verdict = "selected" if row["selected"] else "set aside" if row["set_aside"] else ""
-        calls, name = str(row["calls"]), row["model"]
-        cells = {"place": place, "name": name, "accuracy": accuracy, "calls": calls, "cost": cost}
-        return LINE.format(verdict=verdict, **cells).rstrip()
+        return LINE.format(place=place, **self.format_cells(row)).rstrip()
+
+    def format_cells(self, row: dict[str, Any]) -> dict[str, str]:
+        return {
+            "name": row["model"],
+            "accuracy": "" if row["accuracy"] is None else f"{row['accuracy']:.1%}",
+            "calls": str(row["calls"]),
+            "cost": money.format_call_cost(Decimal(row["cost"]), self.evaluation.currency),
+            "verdict": "selected" if row["selected"] else "set aside" if row["set_aside"] else "",
+        }
 
     def format_json(self) -> str:
         document = {
