@@ -61,7 +61,8 @@ def withdraw(run: Run) -> int:
     """Withdraw what may be withdrawn from everybody; return the number."""
     arrays = load_arrays(run)
     withdrawal.take_back(arrays, np.arange(arrays.ids.size))
-    run.candidates.update(asked=F("asked") - arrays.withdrawn.max())
+    for arm, count in enumerate(arrays.withdrawn.tolist()):
+        run.candidates.filter(arm=arm).update(asked=F("asked") - count)
     return int(arrays.withdrawn.sum())
 
 
