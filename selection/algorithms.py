@@ -23,6 +23,8 @@ OUR_RULES = {
     "certified": "The guarantee must hold for each single pool.",
     "pair-lucb": "You need exactly the best K (ε = 0).",
 }
+# What a form shows first: our rules, and one for each further need.
+USUAL = (*OUR_RULES, "each-good", "mark-share")
 COMMON_ORDER = "same-questions"  # for models alone
 OURS = "Our rules"
 OTHERS = {
@@ -35,6 +37,7 @@ OTHERS = {
 BUDGET = "Other methods: spend a fixed budget, no guarantee"
 SKILLS = "Other methods: several skills on one fixed budget"
 VARIED = "accuracy"  # the option that changes a guarantee: forecasts have a row for each value
+USUAL_ONES = "Usual"
 GROUPS = (OURS, *OTHERS.values(), BUDGET, SKILLS)
 
 LABELS = {
@@ -94,11 +97,14 @@ def list_in_order() -> list[str]:
 
 
 def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """List the usual six algorithms, then the others by group."""
     entries = [(group_of(name), name, ALGORITHMS[name].title) for name in list_in_order()]
-    return [
-        (group, [(name, title) for entry_group, name, title in entries if entry_group == group])
+    groups = {
+        group: [(name, title) for own, name, title in entries if own == group and name not in USUAL]
         for group in GROUPS
-    ]
+    }
+    usual = [(name, ALGORITHMS[name].title) for name in USUAL]
+    return [(USUAL_ONES, usual), *((group, names) for group, names in groups.items() if names)]
 
 
 def algorithms_for_one_skill() -> list[str]:

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from selection.models import Pool, QuestionSet, Run
+from tests.worlds import make_pool, make_questions
 
 
 def admin_url(name: str, *args: object) -> str:
@@ -38,6 +39,27 @@ def run_form(pool: Pool, question_set: QuestionSet, **changes: object) -> dict[s
         "further-TOTAL_FORMS": 0,
         "further-INITIAL_FORMS": 0,
     } | changes
+
+
+def open_form(client):
+    """The form of a draft, with all settings."""
+    draft = _new_draft(make_pool(5), make_questions(5))
+    return client.get(admin_url("run_change", draft.pk))
+
+
+def save_run(client, form: dict[str, Any], **options: Any):
+    """Fill in the form of a draft that has this pool and this question set already."""
+    draft = _new_draft(
+        Pool.objects.get(pk=form["pool"]), QuestionSet.objects.get(pk=form["question_set"])
+    )
+    response = client.post(admin_url("run_change", draft.pk), form, **options)
+    Run.objects.filter(pk=draft.pk, name=draft.name).delete()  # refused
+    return response
+
+
+def _new_draft(pool: Pool, question_set: QuestionSet) -> Run:
+    name = f"draft {Run.objects.count()}"
+    return Run.objects.create(name=name, pool=pool, question_set=question_set, k=1)
 
 
 def upload(requester, url: str, text: str | bytes, follow: bool = True):

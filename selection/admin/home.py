@@ -53,7 +53,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
 def _watches_with_alarms(request: HttpRequest) -> QuerySet[Watch]:
     """Select the watches with an open alarm; a stopped one asks for nothing."""
     if not is_allowed(request, "selection.view_watch"):
-        return Watch.objects.none()
+        return scoped(Watch, request).none()
     watches: QuerySet[Any] = overview.with_counts(scoped(Watch, request).filter(stopped=None))
     return watches.filter(alarms__gt=0).order_by("-alarms", "pk")
 

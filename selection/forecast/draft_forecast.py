@@ -1,10 +1,7 @@
 """Expected cost of a draft: the row of its own algorithm in a forecast."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from time import thread_time
-
-from django.core.cache import cache
 
 from selection.algorithms import (
     ALGORITHMS,
@@ -23,7 +20,7 @@ from .bands import MANY
 from .beliefs import Belief, DefaultBelief
 from .candidates import suitable_contenders
 from .plan import Plan
-from .refining import has_enough_runs, refine_forecasts, simulate_one_more
+from .refining import has_enough_runs, simulate_one_more
 from .rows import Forecast, SimulationLedger, build_row
 
 GOALS = {
@@ -127,29 +124,6 @@ def _is_takable(run: Run, row: Forecast) -> bool:
     """Tell if the draft, with its quotas, can have the row's algorithm."""
     variant = describe_variant(row.options)
     return not row.feasible or drafts.is_possible(run, {"algorithm": row.algorithm}, variant)
-
-
-def quick_forecast(run: Run) -> list[Forecast]:
-    """Return the table for a run that is not stored: the stored one, or one made in half a second.
-
-    It is empty if that is not enough for any number (``Plan.is_quick``). Nothing is requested: a
-    form calls this for every number that is tried. Raises Refused.
-    """
-    plan, belief = plan_of_draft(run), belief_of_draft(run)
-    key = inputs.forecast_key(plan, belief, run.pool.team_id)
-    planning = ForecastRequest.objects.filter(key=key).first()
-    if planning is not None:
-        return forecast_requests.forecast_rows(planning)
-    if not plan.is_quick:
-        return []
-    name, rows = f"forecast-{key}", list[Forecast]()
-    with suppress(Exception):  # an unreachable cache costs time only
-        rows = cache.get(name) or []
-    if not rows:
-        rows = next(refine_forecasts(plan, belief, forecast_requests.FIRST))
-        with suppress(Exception):
-            cache.set(name, rows, KEPT_SECONDS)
-    return rows
 
 
 def simulate_plan(plan: Plan, belief: Belief, algorithm: str, this_set: bool) -> Forecast | None:

@@ -72,8 +72,8 @@ def test_pages_of_a_watch_with_an_alarm_have_no_fault(desktop: Page):
 
 def test_the_run_form_begins_in_its_first_field(desktop: Page):
     """It took 18 tabs to get there."""
-    desktop.goto("/admin/selection/run/add/?full=1")
-    expect(desktop.locator("#id_name")).to_be_focused()
+    desktop.goto("/admin/selection/run/begin/")
+    expect(desktop.locator("#id_pool")).to_be_focused()
 
 
 def test_the_keyboard_is_past_the_menu_with_three_keys(desktop: Page):

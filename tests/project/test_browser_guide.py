@@ -122,19 +122,6 @@ def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Pa
     assert run.algorithm == "credible"
 
 
-def test_full_form_picks_the_fitting_algorithm_until_a_person_chooses(desktop: Page):
-    pool, questions = make_pool(8), make_questions(20)
-    desktop.goto("/admin/selection/run/add/?full=1")
-    for field, name in (("pool", pool.name), ("question_set", questions.name)):
-        desktop.locator(f"#id_{field} + .select2").click()
-        desktop.locator(".select2-results__option", has_text=name).click()
-    desktop.get_by_label("K", exact=False).first.fill("2")
-    expect(desktop.locator("#prices")).to_contain_text("Recommended for these:")
-    desktop.locator("#id_algorithm").select_option("lucb")
-    expect(desktop.locator("#prices")).to_contain_text("the questions would run out")
-    expect(desktop.locator("#id_algorithm")).to_have_value("lucb")
-
-
 def test_axe_finds_nothing_at_any_width(desktop: Page):
     pool, questions = make_pool(8), make_questions(20)
     earlier = play(make_run(name="Spring", pool=pool, question_set=questions), crowd(1, 2), most=2)

@@ -10,8 +10,6 @@ from selection.worker import links
 from tests.chromium import CHROMIUM
 from tests.worlds import answer_all, crowd, make_pool, make_run, open_of, play
 
-from .test_browser import choose_option
-
 PHONE = {"width": 390, "height": 844}
 
 pytestmark = [
@@ -111,22 +109,25 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     expect(desktop.locator(".cs-status")).to_have_text("Ready for review")
 
 
-def test_form_shows_fields_of_the_algorithm_and_attributes_of_the_pool(desktop: Page):
+@pytest.mark.parametrize("edits", [True, False])
+def test_form_shows_fields_of_the_algorithm_and_six_algorithms_first(desktop: Page, edits: bool):
     pool = make_pool(6, language=["English", "Spanish"])
-    desktop.goto("/admin/selection/run/add/?full=1")
-    share, attribute = desktop.locator("#id_option_share"), desktop.locator("#id_quota_attribute")
-    desktop.locator("#id_algorithm").select_option("credible")
-    expect(share).to_be_visible()
+    draft = make_run(name="Spring", pool=pool, start=False, algorithm="credible")
+    desktop.goto(
+        f"/admin/selection/run/{draft.pk}/change/" if edits else "/admin/selection/run/begin/"
+    )
+    if not edits:
+        desktop.get_by_text("All settings").click()
+    attribute, chosen = desktop.locator("#id_quota_attribute"), desktop.locator("#id_algorithm")
+    chosen.select_option("pair-lucb")
     expect(attribute).to_be_hidden()
-    desktop.locator("#id_algorithm").select_option("certified")
-    expect(share).to_be_hidden()
-    expect(attribute.locator("option")).to_have_text(["No quotas"])
-    choose_option(desktop, "pool", pool.name)
-    expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
-    attribute.select_option("language")
-    desktop.get_by_label("K", exact=False).first.fill("2")
-    expect(desktop.locator("#guarantees")).to_contain_text("less accurate than the best 2")
-    expect(attribute).to_have_value("language")
+    chosen.select_option("certified")
+    expect(attribute).to_be_visible()
+    expect(desktop.get_by_text("English (3)")).to_be_visible()
+    hidden = desktop.locator("#id_algorithm optgroup[hidden] option")
+    assert hidden.count() > 20
+    desktop.get_by_role("button", name="other algorithms").click()
+    expect(hidden).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -45,7 +45,7 @@ def test_algorithm_is_known(requester):
     assert simulate.simulate_run("evenly", [0.9, 0.1], k=1, epsilon=0.2).selection.tolist() == [0]
     choices = [choice for _, group in algorithms.algorithm_choices() for choice in group]
     assert ("evenly", "Evenly") in choices
-    form = requester.get(reverse("admin:selection_run_add"), {"full": 1}).content.decode()
+    form = open_form(requester).content.decode()
     assert '<option value="evenly">Evenly</option>' in form
     assert 'name="option_each"' in form
     assert "| `evenly` | Evenly |" in algorithms_page()
@@ -83,7 +83,7 @@ def test_endpoint_answers(token):
 
 
 def test_setting_is_in_each_new_run(requester, token):
-    full = requester.get(reverse("admin:selection_run_add"), {"full": 1}).content.decode()
+    full = open_form(requester).content.decode()
     guided = requester.get(reverse("admin:selection_run_begin")).content.decode()
     for page in (full, guided):
         assert 'name="per_visit"' in page

@@ -42,7 +42,7 @@ def test_admin_pages_respect_their_content_policy(desktop: Page):
         "/admin/",
         admin_url("run_changelist"),
         admin_url("run_begin"),
-        admin_url("run_add") + "?full=1",
+        admin_url("run_change", draft.pk),
         admin_url("run_page", run.pk),
         admin_url("run_page", draft.pk),
         admin_url("run_worker", run.pk, run.candidates.first().pk),
@@ -64,8 +64,7 @@ def _note(line, errors: list[str]) -> None:
 
 
 def test_menus_and_fields_that_need_scripts_still_work(desktop: Page):
-    make_run(start=False)
-    desktop.goto(admin_url("run_add") + "?full=1")
+    desktop.goto(admin_url("run_change", make_run(start=False).pk))
     desktop.locator("#id_pool + .select2").click()
     expect(desktop.locator(".select2-results__option").first).to_contain_text("pool")
 

@@ -203,8 +203,8 @@ def test_hostile_queries_show_nothing_of_another_team(client, okapis, zebras, sa
 @pytest.mark.parametrize(
     ("name", "query"),
     [
-        ("run_add", "pool=x"),
-        ("run_add", "question_set=x"),
+        ("run_begin", "pool=x"),
+        ("run_begin", "question_set=x"),
         ("question_add", "question_set=x"),
         ("worker_add", f"pool={HUGE}"),
         ("run_changelist", "created__year=0"),

@@ -68,13 +68,6 @@ def test_overview_hides_runs_from_staff_without_permission(run):
     assert run.name in text_of(staff(*VIEW).get(reverse("admin:index")))
 
 
-def test_guarantees_and_attribute_values_require_permission_to_make_runs(run):
-    address, asked = admin_url("run_guarantees"), {"pool": run.pool_id, "k": 2}
-    assert staff(*VIEW, "view_pool").get(address, asked).status_code == 403
-    assert "Norway" in staff("add_run").get(address, asked).json()["html"]
-    assert "Norway" in staff("view_run", "change_run").get(address, asked).json()["html"]
-
-
 def test_viewer_gets_no_worker_link(run):
     card = admin_url("run_worker", run.pk, run.candidates.first().pk)
     for address in (admin_url("run_page", run.pk), admin_url("run_live", run.pk), card):

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from selection import algorithms, reports
-from selection.algorithms import ALGORITHMS, GROUPS
+from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run
 from selection.runs import lifecycle
 from selection.runs.settings import algorithm_choices
-from tests.pages import admin_url, run_form, text_of
+from tests.pages import admin_url, open_form, run_form, save_run, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import SELECTORS
 
@@ -23,7 +23,7 @@ NEEDS = algorithms.OUR_RULES.items()
 def post(requester, **changes: object):
     """Send a run's form over five workers."""
     form = run_form(make_pool(5), make_questions(5), **changes)
-    return requester.post(admin_url("run_add"), form, follow=True)
+    return save_run(requester, form, follow=True)
 
 
 # -- offered algorithms
@@ -32,15 +32,15 @@ def post(requester, **changes: object):
 def test_algorithms_belong_to_one_group():
     offered = [name for _, members in algorithms.algorithm_choices() for name, _ in members]
     assert sorted(offered) == sorted(ALGORITHMS)
-    assert [group for group, _ in algorithms.algorithm_choices()] == list(GROUPS)
+    assert next(group for group, _ in algorithms.algorithm_choices()) == "Usual"
 
 
 def test_the_form_lists_our_rules_and_then_other_methods_by_guarantee(requester):
-    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
+    page = open_form(requester).content.decode()
     for name in SELECTORS:
         assert f'<option value="{name}"' in page
-    ours = page.partition('optgroup label="Our rules"')[2].partition("</optgroup>")[0]
-    assert re.findall('value="(.*?)"', ours) == ["credible", "universal", "certified", "pair-lucb"]
+    usual = page.partition('optgroup label="Usual"')[2].partition("</optgroup>")[0]
+    assert re.findall('value="(.*?)"', usual) == list(algorithms.USUAL)
     assert 'optgroup label="Other methods: every worker within ε of the K-th best"' in page
 
 
@@ -51,28 +51,6 @@ def test_form_knows_the_fields_of_an_algorithm():
     assert needs["lil-lucb"] == ["delta", "option_parameters"]
     assert needs["ugape-b"] == ["epsilon", "budget", "option_exploration", "option_eta"]
     assert "quota_lines" in needs["clucb-pac"]
-
-
-def test_algorithms_have_their_sentence_in_the_comparison(requester):
-    asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-rand-lucb", "delta": 0.2}
-    page = requester.get(admin_url("run_guarantees"), asked).json()["html"]
-    first = page.index("With probability at least 80%, the 3 selected are the best 3.")
-    assert first < page.index("<details")
-    for name in SELECTORS:
-        assert f"<strong>{SELECTORS[name].title.replace(chr(39), '&#x27;')}</strong>" in page
-    ours = [page.index(f"<strong>{SELECTORS[name].title}</strong> {need}") for name, need in NEEDS]
-    assert ours == sorted(ours)
-    assert ours[-1] < page.index("<b>Other methods")
-
-
-def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):
-    asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-lucb"}
-    page = requester.get(admin_url("run_guarantees"), asked | {"option_parameters": "heuristic"})
-    assert "no guarantee" in page.json()["html"].split("<details")[0]
-    assert (
-        "no guarantee"
-        not in requester.get(admin_url("run_guarantees"), asked).json()["html"].split("<details")[0]
-    )
 
 
 # -- stored options
@@ -174,7 +152,7 @@ def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
 
 
 def test_form_explains_the_meanings_of_accuracy(requester):
-    words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
+    words = text_of(open_form(requester))
     assert "What accuracy means" in words
     assert "On questions like these : the share of right answers that a worker would give" in words
     assert "On this question set : the share of the questions in the set" in words

@@ -8,16 +8,12 @@ from django.shortcuts import redirect
 
 from selection.admin.page import object_url
 from selection.admin.wizard.forecast_rows import describe_ending, key_of
-from selection.admin.wizard.recommendation import list_on_set
-from selection.algorithms import describe_variant
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.forecast.draft_forecast import DraftForecast
-from selection.model_workers.askable import has_models_only
 from selection.models import Run
 from selection.runs.roster import worker_prices
-from selection.runs.roster.worker_prices import AnswerPrice
 from selection.runs.settings import drafts
 from selection.texts import count_noun
 from selection.viewer_locale import format_figure
@@ -74,45 +70,6 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[Facts]:
     if row is not None and row.out_of_budget and not row.fixed_budget:
         changes.append(Facts(words="Take the budget's limit away", sends={"budget": "none"}))
     return changes
-
-
-def price_algorithms(run: Run) -> dict[str, Any]:
-    """Price each algorithm for a run in a form, the recommendation, and a warning.
-
-    Empty if nothing can be forecast.
-    """
-    try:
-        rows = draft_forecast.quick_forecast(run)
-    except Refused:
-        return {}
-    if not rows:
-        return {}
-    defaults = [row for row in rows if not describe_variant(row.options)]
-    configured = [
-        row for row in rows if describe_variant(row.options) == describe_variant(run.options)
-    ]
-    by_algorithm = {row.algorithm: row for row in [*rows, *defaults, *configured]}
-    current, best = by_algorithm.get(run.algorithm), rows[0]
-    price = worker_prices.expected_price(run.pool, run.question_set, run.price)
-    if has_models_only(run.pool):
-        best = next(iter(list_on_set(rows)), best)
-    return {
-        "prices": {name: _describe_price(run, row, price) for name, row in by_algorithm.items()},
-        "fits": {
-            "algorithm": best.algorithm,
-            "accuracy": best.options.get("accuracy", ""),
-            "words": f"Recommended for these: {best.title}, {_describe_price(run, best, price)}.",
-            "ends": best.feasible,
-        },
-        "warning": "" if current is None or current.feasible else current.why,
-    }
-
-
-def _describe_price(run: Run, row: Forecast, price: AnswerPrice) -> str:
-    if row.median is None:
-        return row.cannot
-    cost = worker_prices.format_price(row.median, price, run.currency)
-    return f"about {_answers_of(row)}{f', {cost}' if cost else ''}; {row.ends}"
 
 
 def _answers_of(row: Forecast) -> str:

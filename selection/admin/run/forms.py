@@ -9,33 +9,28 @@ from django.forms.models import construct_instance
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from selection import reports
 from selection.accounts import scoped
-from selection.admin import styled
-from selection.admin.run.fields import EligibilityFields, selected_choices
-from selection.admin.safe_lookups import parse_id
-from selection.admin.setting_fields import LABELS
-from selection.models import Pool, QuestionSet, Run, Skill
-from selection.runs import money
-from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
-from selection.runs.settings import algorithm_choices, drafts, validation
-from selection.runs.settings.run_settings import INITIAL, NAMES, STORED
-from selection.template_filters import term
-
-from .fields import (
+from selection.admin.run_fields import (
     ALGORITHM_OPTIONS,
+    EligibilityFields,
     OptionFields,
     QuotaFields,
-    attribute_choices,
+    name_known_attributes,
     options_given,
     quotas_given,
+    selected_choices,
+    selected_workers,
 )
+from selection.admin.setting_fields import LABELS
+from selection.models import Run, Skill
+from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
+from selection.runs.settings import algorithm_choices, validation
+from selection.runs.settings.run_settings import NAMES
+from selection.template_filters import term
 
 LARGEST_INTEGER = 2**31 - 1
 # Programs that send the form may omit these: then they stay, or are those of the column.
 OMITTED = ("completion", "met", "one_kind_each")
-# The permissions that open the form.
-EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
 
 # Anchors on the page of terms, by field.
@@ -70,26 +65,7 @@ class RunForm(QuotaFields, EligibilityFields, OptionFields, forms.ModelForm):
         for name in OMITTED:
             self.fields[name].required = False
         self.initial = {**self._stored(), **self.initial}
-        if not self.instance.pk:
-            self.initial.setdefault("seed", drafts.new_seed())
-            self.initial["currency"] = money.last_currency(scoped(Run, self.request))
-            # Replaced by run_form.js with the recommended one once pool and questions are chosen,
-            # unless a person has chosen: in a refused form, or by a link.
-            initial = kwargs.get("initial") or {}
-            self.initial |= INITIAL | initial
-            if self.is_bound or "algorithm" in initial:
-                self.fields["algorithm"].widget.attrs["data-chosen"] = "true"
-        chosen = str(self["quota_attribute"].value() or "")
-        widget = self.fields["quota_attribute"].widget
-        widget.choices = attribute_choices(self._pool_shown(), chosen)
-
-    def _pool_shown(self) -> Pool | None:
-        pk = parse_id(str(self["pool"].value() or ""))
-        return (
-            scoped(Pool, self.request, *EDIT_PERMISSIONS).filter(pk=pk).first()
-            if pk is not None
-            else None
-        )
+        name_known_attributes(self.fields["quota_attribute"], self.instance.pool)
 
     def _offer_choices(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]
@@ -113,7 +89,7 @@ class RunForm(QuotaFields, EligibilityFields, OptionFields, forms.ModelForm):
         cleaned = super().clean() or {}
         self._refuse_if_started()
         if source := cleaned.get("only_from"):
-            chosen = _selected_workers(scoped(Run, self.request).get(pk=source))
+            chosen = selected_workers(scoped(Run, self.request).get(pk=source))
             cleaned["only"] = sorted({*cleaned.get("only", []), *chosen})
         for name in OMITTED:
             if cleaned.get(name) == "":
@@ -144,9 +120,6 @@ class RunForm(QuotaFields, EligibilityFields, OptionFields, forms.ModelForm):
             if field in valid:
                 self.add_error(field, reason)
 
-    def settings(self) -> dict[str, Any]:
-        return {name: getattr(self.instance, name) for name in STORED}
-
     def _refuse_if_started(self) -> None:
         """Lock the run until it is saved. Raises ValidationError if it has started meanwhile."""
         if self.instance.pk is None:
@@ -175,13 +148,6 @@ class SkillFormSet(forms.BaseInlineFormSet):
         rows = [form for form in self.forms if form.cleaned_data.get("question_set")]
         return [form for form in rows if not form.cleaned_data.get("DELETE")]
 
-    def new_skills(self) -> list[Skill]:
-        """List the skills of a new run, stored on its creation; the admin logs them as added."""
-        self.new_objects = [form.instance for form in self._remaining_forms()]
-        self.changed_objects: list[Any] = []
-        self.deleted_objects: list[Any] = []
-        return self.new_objects
-
     def _check_each(self, remaining: list[forms.ModelForm]) -> None:
         workers = validation.expected_workers(
             self.instance, eligibility.count_eligible(self.instance)
@@ -205,57 +171,3 @@ class SkillFormSet(forms.BaseInlineFormSet):
         numbers = self.instance.further.values_list("number", flat=True)
         form.instance.number = max([0, *numbers]) + 1
         return super().save_new(form, commit)
-
-
-class GuaranteeForm(OptionFields):
-    """The settings in a run's form on which the guarantee depends; any of them may be missing.
-
-    Pools and question sets are limited to those that the user may use, as in the run's form.
-    """
-
-    pool: Any = forms.ModelChoiceField(None, required=False)
-    k = forms.IntegerField(required=False, max_value=LARGEST_INTEGER)
-    algorithm = forms.ChoiceField(
-        required=False, choices=Run._meta.get_field("algorithm").flatchoices
-    )
-    epsilon = styled.FloatField(required=False)
-    delta = styled.FloatField(required=False)
-    budget = forms.IntegerField(required=False)
-    enrolling = forms.BooleanField(required=False)
-    # Needed for the price only.
-    question_set: Any = forms.ModelChoiceField(None, required=False)
-    price = styled.DecimalField(required=False, min_value=0)
-    currency = forms.CharField(required=False)
-    pass_mark = styled.FloatField(required=False)
-    quota_attribute = forms.CharField(required=False)
-
-    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["pool"].queryset = scoped(Pool, request, *EDIT_PERMISSIONS)
-        self.fields["question_set"].queryset = scoped(QuestionSet, request, *EDIT_PERMISSIONS)
-
-    def run(self) -> Run:
-        """Build the run with the settings that are given; a missing K is 1."""
-        self.full_clean()
-        cleaned = self.cleaned_data
-        names = (*validation.HARMLESS, "algorithm", "enrolling", "pass_mark")
-        data = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
-        if attribute := cleaned.get("quota_attribute"):  # their limits change no guarantee
-            data["quotas"] = {"attribute": attribute, "limits": {}}
-        return Run(**{"k": 1} | data, options=options_given(cleaned.get("algorithm", ""), cleaned))
-
-    def priced_run(self) -> Run | None:
-        """Build the run as far as its price depends on it; None if a needed setting is missing."""
-        run, cleaned = self.run(), self.cleaned_data
-        if any(cleaned.get(name) is None for name in ("pool", "question_set", "k")):
-            return None
-        run.pool, run.question_set = cleaned["pool"], cleaned["question_set"]
-        run.price, run.currency = cleaned.get("price"), cleaned.get("currency", "")
-        return run
-
-    def pool_chosen(self) -> Pool | None:
-        return self.cleaned_data.get("pool")
-
-
-def _selected_workers(run: Run) -> list[str]:
-    return [line.worker for line in reports.run_standings(run).lines if line.selected]

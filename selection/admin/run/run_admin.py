@@ -5,11 +5,9 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.template.loader import render_to_string
-from django.urls import URLPattern, path
-from django.utils.safestring import SafeString
+from django.urls import URLPattern, reverse
 from unfold.decorators import display
 from unfold.views import ChangeList
 
@@ -18,17 +16,14 @@ from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import IMPORT_PAGES
 from selection.admin.page import CountedDeletionMixin, object_url, page_urls
 from selection.admin.past.pages import PAST_PAGES
+from selection.admin.run_fields import ALGORITHM_OPTIONS
 from selection.admin.scope import ReadOnlyAdmin, ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
 from selection.admin.wizard.pages import GUIDE_PAGES
-from selection.models import Answer, Pool, Run, Skill
-from selection.runs.roster import quotas
-from selection.runs.settings import algorithm_choices, drafts, validation
+from selection.models import Answer, Run, Skill
 from selection.runs.settings.run_settings import STORED, Section
 
-from . import forecast_draft
-from .fields import ALGORITHM_OPTIONS
-from .forms import GuaranteeForm, RunForm, SkillFormSet
+from .forms import RunForm, SkillFormSet
 from .pages import run_urls
 
 
@@ -74,10 +69,9 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     search_fields = ["name"]
     ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
-    readonly_fields = ["guarantees"]
     fieldsets = [
         build_section(Section.WHAT),
-        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "guarantees"]),
+        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS]),
         (
             "Quotas",
             {
@@ -147,32 +141,11 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
 
     # -- the form
 
-    @admin.display(description="Guarantee")
-    def guarantees(self, run: Run | None) -> SafeString:
-        return guarantees_html(run or Run(k=1), run.pool if run and run.pk else None)
-
-    def guarantees_view(self, request: HttpRequest) -> HttpResponse:
-        """Render the guarantees for the settings in the form, fetched by run_form.js."""
-        self._require_form_permission(request)
-        form = GuaranteeForm(request.GET, request=request)
-        return JsonResponse({"html": guarantees_html(form.run(), form.pool_chosen())})
-
-    def _require_form_permission(self, request: HttpRequest) -> None:
-        """Raise PermissionDenied unless the user may open the form that fetches this."""
-        if not (self.has_add_permission(request) or self.has_change_permission(request)):
-            raise PermissionDenied
-
-    def prices_view(self, request: HttpRequest) -> HttpResponse:
-        """Render each algorithm's price for the settings in the form, fetched by run_form.js."""
-        self._require_form_permission(request)
-        run = GuaranteeForm(request.GET, request=request).priced_run()
-        return JsonResponse(forecast_draft.price_algorithms(run) if run else {})
-
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Redirect to the guided start, unless the query asks for the whole form."""
-        if request.method == "GET" and not request.GET:
-            return redirect("admin:selection_run_begin")
-        return super().add_view(request, *args, **kwargs)
+        """Redirect to the guided start: it is the form of a new run."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return redirect(f"{reverse('admin:selection_run_begin')}?{request.GET.urlencode()}")
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
@@ -186,33 +159,9 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             return redirect(object_url(run))  # it says all that the form does
         return super().change_view(request, object_id, *args, **kwargs)
 
-    def save_form(self, request: HttpRequest, form: RunForm, change: bool) -> Run:
-        """Build a new run as the API and the command do; ``save_related`` stores it."""
-        if not change:
-            form.instance = drafts.build_draft(form.settings())
-        run: Run = super().save_form(request, form, change)
-        return run
-
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
         """Save only the form's fields: the status may have changed meanwhile."""
-        if change:
-            obj.save(update_fields=STORED)
-
-    def save_related(
-        self, request: HttpRequest, form: RunForm, formsets: list[SkillFormSet], change: bool
-    ) -> None:
-        """Create a new run here, together with its skills."""
-        if change:
-            super().save_related(request, form, formsets, change)
-        else:
-            drafts.create_run(form.instance, formsets[0].new_skills())
-
-    def response_add(
-        self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
-    ) -> HttpResponse:
-        return self._redirect_to_page(request, obj) or super().response_add(
-            request, obj, post_url_continue
-        )
+        obj.save(update_fields=STORED)
 
     def response_change(self, request: HttpRequest, obj: Run) -> HttpResponse:
         return self._redirect_to_page(request, obj) or super().response_change(request, obj)
@@ -226,11 +175,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     # -- addresses and deletion
 
     def get_urls(self) -> list[URLPattern]:
-        guarantees = self.admin_site.admin_view(self.guarantees_view)
-        prices = self.admin_site.admin_view(self.prices_view)
         return [
-            path("prices/", prices, name="selection_run_prices"),
-            path("guarantees/", guarantees, name="selection_run_guarantees"),
             *page_urls(self, *GUIDE_PAGES, *PAST_PAGES),
             *run_urls(self),
             *page_urls(self, *IMPORT_PAGES, importer=ANSWERS),
@@ -243,19 +188,6 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         active = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}
         return super().has_delete_permission(request, obj) and not active
-
-
-def guarantees_html(run: Run, pool: Pool | None) -> SafeString:
-    """Render each algorithm's guarantee or the refusals, and the pool's attributes."""
-    workers = validation.expected_workers(run, pool.workers.count()) if pool else 0
-    context = {
-        "workers": workers,
-        "refusals": validation.validate_run(run, workers).values() if workers else [],
-        "own": algorithm_choices.choice_of_run(run, workers) if workers else None,
-        "every": algorithm_choices.list_choices(run, workers) if workers else [],
-        "attributes": quotas.count_attribute_values(pool) if pool else {},
-    }
-    return render_to_string("selection/guarantees.html", context)
 
 
 # -- answers of all runs

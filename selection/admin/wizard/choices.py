@@ -23,6 +23,15 @@ GOALS = _worded_choices(
     (MARK, "All good workers, up to K", "each is shown to reach the pass mark less ε"),
     (EXACT, "Exactly the best K workers (ε = 0)", "costs most: Pair-LUCB"),
 )
+# Without an estimate, what a goal asks for.
+ALGORITHM_OF_NEED = {
+    "group": "credible",
+    KIND_OF_CROWD: "universal",
+    SINGLE_POOL: "certified",
+    "every": "each-good",
+    MARK: "mark-share",
+    EXACT: "pair-lucb",
+}
 CONFIDENCES = _worded_choices(
     ("0.2", "Fairly sure", "80% (δ = 0.2)"),
     ("0.1", "Sure", "90% (δ = 0.1)"),

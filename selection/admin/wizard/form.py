@@ -1,5 +1,6 @@
 """The guided start's form, parsed into a plan and a belief about the workers."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,9 +11,22 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from selection import forecast
+from selection import algorithms, forecast
 from selection.accounts import scoped
 from selection.admin import styled
+from selection.admin.run_fields import (
+    ALGORITHM_OPTIONS,
+    ELIGIBILITY,
+    EligibilityFields,
+    OptionFields,
+    QuotaFields,
+    name_known_attributes,
+    options_given,
+    quotas_given,
+    selected_choices,
+    selected_workers,
+)
+from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
@@ -20,16 +34,26 @@ from selection.forecast.plan import MOST_WORKERS
 from selection.imports.keyed_answers import read_keyed_answers, read_upload, refuse_open_choices
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money
+from selection.runs.roster import eligibility
 from selection.runs.roster.worker_prices import AnswerPrice, expected_price
-from selection.runs.settings import validation
-from selection.runs.settings.run_settings import WIZARD, RunSetting
+from selection.runs.settings import drafts, validation
+from selection.runs.settings.algorithm_choices import fields_read_by_algorithm
+from selection.runs.settings.run_settings import INITIAL, RUN_SETTINGS, RunSetting, Section
 
 from .arrival import read_arrival
 from .choices import BELIEFS, BY_MONEY, CONFIDENCES, GOALS, PLACES, PRECISIONS, UNITS
-from .plan_input import FieldError, build_plan
+from .plan_input import FIELDS, FieldError, build_plan
 
-PAYING = ("price", "currency")  # beside the budget
-ARRIVING = ("platform", "worker_parameter", "completion_url")  # where people answer
+# Settings that the guided start asks for in words of its own, or derives from its answers.
+WORDED = ("pool", "question_set", "k", "algorithm", "epsilon", "delta", "budget")
+DERIVED = ("enrol_most", "completion", "one_kind_each")
+GUIDE = tuple(s for s in RUN_SETTINGS if s.name not in (*WORDED, *DERIVED))
+# Settings that stand beside the answer to which they belong; the others are “All settings”.
+PLACED = ("price", "currency", "pass_mark", "platform", "worker_parameter", "completion_url")
+# Fields that one algorithm reads and another refuses.
+OF_ALGORITHM = {"algorithm", "by_price", "pass_mark", "budget"}
+# A browser sends the form on as an address, which servers limit.
+LONGEST_ADDRESS = 6000
 CROWD = ("belief", "low", "high", "run", "answers", "gold", "speed")
 
 
@@ -41,6 +65,7 @@ class WizardInput:
     need      what the guarantee must cover: a value of choices.GOALS
     settings  those of the run that need no forecast, by name
     price     of an answer; for models their mean price
+    algorithm the one that was chosen; empty: the recommended one
     """
 
     pool: Pool
@@ -52,6 +77,7 @@ class WizardInput:
     by_money: bool
     need: str
     price: AnswerPrice
+    algorithm: str = ""
 
     @property
     def currency(self) -> str:
@@ -73,10 +99,10 @@ def _csv_field(label: str, about: str) -> forms.FileField:
     return forms.FileField(label=label, required=False, help_text=about, widget=widget)
 
 
-SettingFields: Any = build_form_fields(WIZARD)
+SettingFields: Any = build_form_fields(s for s in GUIDE if s.name not in ELIGIBILITY)
 
 
-class GuideForm(SettingFields):
+class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
     """The guided start's form; once valid, ``wish`` is its content."""
 
     pool: Any = styled.ModelChoiceField(None, label="Pool", empty_label="Choose a pool")
@@ -106,6 +132,11 @@ class GuideForm(SettingFields):
         "can close it earlier.",
     )
     speed = _number_field("Answers per hour (optional)")
+    algorithm = styled.ChoiceField(
+        label="Algorithm",
+        required=False,
+        choices=[("", "Recommended, by the estimate"), *algorithms.algorithm_choices()],
+    )
 
     def __init__(
         self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
@@ -130,10 +161,20 @@ class GuideForm(SettingFields):
         fields["platform"].help_text = "A platform sends people to a join link."
         fields["worker_parameter"].help_text = "The name before the id in the platform’s link."
         fields["completion_url"].help_text = "Leave blank to let workers enter a code there."
+        self.initial = {**INITIAL, **self.initial}
+        fields["name"].help_text = "Leave blank for a name that says what the run selects."
+        fields["seed"].initial, fields["name"].initial = None, None
+        fields["algorithm"].widget.attrs["data-needs"] = json.dumps(fields_read_by_algorithm())
+        fields["only_from"].choices = selected_choices(self.runs)
         self._choose_only("pool", self.pools)
         self._choose_only("question_set", self.question_sets)
+        name_known_attributes(fields["quota_attribute"], self._pool_shown())
         first = "k" if {"pool", "question_set"} <= self.initial.keys() else "pool"
         self.fields[first].widget.attrs["autofocus"] = True
+
+    def _pool_shown(self) -> Pool | None:
+        pk = parse_id(str(self["pool"].value() or ""))
+        return self.pools.filter(pk=pk).first() if pk is not None else None
 
     def _choose_only(self, name: str, offered: QuerySet[Any]) -> None:
         choices = list(offered.values_list("pk", flat=True)[:2])
@@ -152,26 +193,56 @@ class GuideForm(SettingFields):
     def _build_wish(self, cleaned: dict[str, Any]) -> WizardInput:
         """Raise FieldError with the field at fault."""
         run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
-        run.pass_mark = cleaned["pass_mark"]
-        for field, reason in (
-            validation.validate_team(run) | validation.validate_mark(run)
-        ).items():
+        for field, reason in validation.validate_team(run).items():
             raise FieldError(field, reason)
+        plan, settings = build_plan(cleaned), self._read_settings(cleaned)
+        self._refuse_faults(plan, settings, cleaned)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
             raise FieldError("speed", "Give more than 0 answers per hour, or no number.")
         return WizardInput(
             pool=cleaned["pool"],
             question_set=cleaned["question_set"],
-            plan=build_plan(cleaned),
+            plan=plan,
             belief=self._build_belief(cleaned),
-            settings=read_arrival(read_settings(cleaned, WIZARD))
-            | {"enrol_most": cleaned["expected"] if cleaned["platform"] else None},
+            settings=settings,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
             need=cleaned["goal"] or "group",
             price=expected_price(cleaned["pool"], cleaned["question_set"], cleaned["price"]),
+            algorithm=cleaned["algorithm"],
         )
+
+    def _read_settings(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        """Collect the settings of the run that the plan does not have. Raises FieldError."""
+        sent = [setting for setting in GUIDE if _is_sent(setting, self.data)]
+        settings = read_arrival(read_settings(cleaned, sent))
+        if cleaned["platform"]:
+            settings["enrol_most"] = cleaned["expected"]
+        if source := cleaned["only_from"]:
+            chosen = selected_workers(self.runs.get(pk=source))
+            settings["only"] = sorted({*settings["only"], *chosen})
+        for name in ("name", "seed", "met"):  # as in every new draft, unless it is given
+            if settings.get(name) in (None, "", INITIAL.get(name)):
+                settings.pop(name, None)
+        options = options_given(cleaned["algorithm"], cleaned) if cleaned["algorithm"] else {}
+        return settings | {"quotas": quotas_given(cleaned), "options": options}
+
+    def _refuse_faults(self, plan: Plan, settings: dict[str, Any], cleaned: dict[str, Any]) -> None:
+        """Raise FieldError for what saving would refuse, with every algorithm or with this one."""
+        names = [cleaned["algorithm"]] if cleaned["algorithm"] else algorithms.list_in_order()
+        workers, refusals = None, list[dict[str, str]]()
+        for name in names:
+            run = draft_of_plan(plan, settings, cleaned["pool"], cleaned["question_set"], name)
+            workers = eligibility.count_eligible(run) if workers is None else workers
+            faults = find_lasting_faults(run, workers)
+            if not faults:
+                return
+            refusals.append(faults)
+        # An algorithm that can do what is asked says what is wrong with it.
+        able = [faults for faults in refusals if not faults.keys() & OF_ALGORITHM]
+        field, reason = next(iter((able or refusals)[0].items()))
+        raise FieldError(FIELDS.get(field, field if field in self.fields else "algorithm"), reason)
 
     def _run_chosen(self, cleaned: dict[str, Any]) -> Run:
         run = self.runs.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
@@ -211,9 +282,27 @@ class GuideForm(SettingFields):
     def describes_crowd(self) -> bool:
         return any(self[name].value() or self[name].errors for name in CROWD)
 
-    def further_settings(self) -> list[forms.BoundField]:
-        placed = (*PAYING, *ARRIVING, "pass_mark")  # the mark stands beside the choice
-        return [self[setting.name] for setting in WIZARD if setting.name not in placed]
+    def all_settings(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """List the further fields by section, as ``run_settings`` declares them."""
+        more = {
+            Section.DECIDING: ["algorithm", *ALGORITHM_OPTIONS],
+            Section.ADMISSION: ["only_from"],
+        }
+        parts = []
+        for section in Section:
+            names = [s.name for s in GUIDE if s.section is section and s.name not in PLACED]
+            fields = [self[name] for name in (*more.get(section, ()), *names)]
+            parts += [(section.value or "Run", fields)] if fields else []
+        return [*parts, ("Quotas", [self["quota_attribute"], self["quota_lines"]])]
+
+    def changes_settings(self) -> bool:
+        """Tell if one of “All settings” is not as in every new draft, or is refused."""
+        fields = [field for _, part in self.all_settings() for field in part]
+        return any(field.errors for field in fields) or any(
+            str(field.value() or "") not in ("", "False", str(field.field.initial or ""))
+            and field.value() != INITIAL.get(field.name)
+            for field in fields
+        )
 
     # -- the form as an address
 
@@ -221,9 +310,38 @@ class GuideForm(SettingFields):
         query = QueryDict(mutable=True)
         for name in self.fields:
             value = self.data.get(name, "")
-            if name not in ("answers", "gold") and value != "":
+            kept = value or (name in self.data and INITIAL.get(name))
+            if name not in ("answers", "gold") and kept:
                 query[name] = value
         return query.urlencode()
+
+
+def _is_sent(setting: RunSetting, data: Any) -> bool:
+    """Tell if a form has this setting: an emptied one differs from one that is not there."""
+    return setting.name in data or not INITIAL.get(setting.name)
+
+
+def draft_of_plan(
+    plan: Plan, settings: dict[str, Any], pool: Pool, question_set: QuestionSet, algorithm: str
+) -> Run:
+    """Build the run of a plan with this algorithm, not stored. Raises FieldError."""
+    values: dict[str, Any] = {
+        "k": plan.k,
+        "epsilon": plan.epsilon,
+        "delta": plan.delta,
+        "budget": plan.budget,
+    }
+    values |= {"pool": pool, "question_set": question_set, "algorithm": algorithm}
+    try:
+        return drafts.build_draft({"name": "Draft", "enrolling": False} | settings | values)
+    except Refused as refusal:
+        raise FieldError("algorithm", str(refusal)) from refusal
+
+
+def find_lasting_faults(run: Run, workers: int) -> dict[str, str]:
+    """Find what would refuse the run when it is saved, except for the size of its pool."""
+    faults = drafts.find_faults(run, workers=workers)
+    return {field: reason for field, reason in faults.items() if field != "pool"}
 
 
 def read_settings(cleaned: dict[str, Any], settings: Iterable[RunSetting]) -> dict[str, Any]:

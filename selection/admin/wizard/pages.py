@@ -28,8 +28,8 @@ from selection.texts import count_noun
 from selection.viewer_locale import format_figure
 
 from . import forecast_rows
-from .choices import MARK
-from .form import GuideForm, WizardInput
+from .choices import ALGORITHM_OF_NEED, MARK
+from .form import LONGEST_ADDRESS, GuideForm, WizardInput, draft_of_plan, find_lasting_faults
 from .plan_input import plans_agree
 from .recommendation import arrange_rows
 
@@ -55,6 +55,12 @@ class BeginPage(GuidePage, FormPage):
 
     def apply_form(self, form: GuideForm) -> HttpResponse:
         wish, query = form.wish, QueryDict(form.address(), mutable=True)
+        if self.request.POST.get("do") == "draft":
+            return redirect(object_url(self._create_draft(wish)))
+        if len(query.urlencode()) > LONGEST_ADDRESS:
+            raise Refused(
+                "The lists of workers are too long for an estimate: create the draft without one."
+            )
         plan = wish.plan
         if wish.by_money:
             plan = plan.replace_epsilon(budget.first_epsilon(plan, wish.belief))
@@ -62,6 +68,16 @@ class BeginPage(GuidePage, FormPage):
         team = wish.pool.team_id
         planning = forecast_requests.request_forecast(plan, wish.belief, self.username, team=team)
         return redirect(forecast_url(planning, query.urlencode()))
+
+    def _create_draft(self, wish: WizardInput) -> Run:
+        """Create the draft without an estimate, with the algorithm that the goal asks for."""
+        settings = _settings_of_wish(wish.plan, wish, {})
+        if wish.algorithm or not has_models_only(wish.pool):
+            settings["algorithm"] = wish.algorithm or ALGORITHM_OF_NEED[wish.need]
+        settings = drafts.default_for_models(settings)
+        run = drafts.create_draft(settings, said="Created without an estimate.", who=self.username)
+        messages.success(self.request, "Draft created. No worker is contacted before the start.")
+        return run
 
     @cached_property
     def _past_answers(self) -> Any:
@@ -79,7 +95,6 @@ class BeginPage(GuidePage, FormPage):
             form=form,
             pools=form.pools.exists(),
             question_sets=form.question_sets.exists(),
-            full=reverse("admin:selection_run_add") + "?full=1",
             back=list_url(Run),
         )
 
@@ -173,7 +188,17 @@ class ForecastPage(GuidePage, ActionPage):
         if wish is None:
             return arrange_rows(self.rows, "group")
         models = has_models_only(wish.pool)
-        return arrange_rows(self.rows, wish.need, wish.settings["by_price"], models)
+        return arrange_rows(self.rows, wish.need, self._refused(wish), models, wish.algorithm)
+
+    def _refused(self, wish: WizardInput) -> set[str]:
+        """Find the algorithms with which saving would refuse the draft."""
+        workers, refused = None, set()
+        for name in {row.algorithm for row in self.rows}:
+            settings = wish.settings | {"options": {}}
+            run = draft_of_plan(wish.plan, settings, wish.pool, wish.question_set, name)
+            workers = eligibility.count_eligible(run) if workers is None else workers
+            refused |= {name} if find_lasting_faults(run, workers) else set()
+        return refused
 
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         table = self.methods
@@ -285,22 +310,24 @@ def _reachable_epsilon(
     }
 
 
+def _settings_of_wish(plan: Plan, wish: WizardInput, options: dict[str, Any]) -> dict[str, Any]:
+    options = wish.settings["options"] | options
+    fitting = {
+        "name": drafts.free_name(_name_run(plan, wish), wish.pool.team_id),
+        "met": eligibility.default_met_policy(options),
+    }
+    given = {"pool": wish.pool, "question_set": wish.question_set, "k": plan.k}
+    given |= {"epsilon": plan.epsilon, "delta": plan.delta, "budget": plan.budget}
+    return fitting | wish.settings | given | {"options": options}
+
+
 def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
     plan = forecast_requests.stored_plan(planning)
     filled = ("questions", "mark")
     options = {name: value for name, value in row.options.items() if name not in filled}
-    return wish.settings | {
-        "name": drafts.free_name(_name_run(plan, wish), wish.pool.team_id),
-        "pool": wish.pool,
-        "question_set": wish.question_set,
-        "k": plan.k,
+    return _settings_of_wish(plan, wish, options) | {
         "algorithm": row.algorithm,
-        "options": options,
         "belief": planning.belief,
-        "epsilon": plan.epsilon,
-        "delta": plan.delta,
-        "budget": plan.budget,
-        "met": eligibility.default_met_policy(options),
     }
 
 

@@ -1,8 +1,8 @@
 """The recommended method for a need, our other rules beside it, and the other methods."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from selection.algorithms import OUR_RULES, describe_variant, takes_prices
+from selection.algorithms import OUR_RULES, describe_variant
 from selection.facts import Facts
 from selection.forecast import Forecast
 
@@ -16,23 +16,26 @@ TOO_NARROW = {KIND_OF_CROWD: {"credible"}, SINGLE_POOL: {"credible", "universal"
 def arrange_rows(
     rows: Sequence[Forecast],
     need: str,
-    by_price: bool = False,
+    refused: Collection[str] = (),
     models: bool = False,
+    chosen: str = "",
 ) -> Facts:
     """Arrange the forecast's rows, which are in order of merit, for this need.
 
-    by_price  recommend a rule that spends by price
-    models    True for models alone: recommend a guarantee on this question set
+    refused  algorithms with which the run's settings cannot be saved: they are left out
+    models   True for models alone: recommend a guarantee on this question set
+    chosen   the algorithm that the requester has chosen; empty: recommend one
     """
+    rows = [row for row in rows if row.cannot or row.algorithm not in refused]
     possible = [row for row in rows if not row.cannot]
     fitting = [row for row in possible if row.algorithm not in TOO_NARROW.get(need, ())]
-    if by_price:
-        fitting = [row for row in possible if takes_prices(row.algorithm)]
+    if chosen:
+        fitting = [row for row in possible if row.algorithm == chosen]
     if models:
         fitting = list_on_set(fitting) or fitting
-    best = next(iter(fitting or possible), None)
+    best = next(iter(fitting or ([] if chosen else possible)), None)
     exact = next((row for row in possible if row.algorithm == EXACT_RULE), None)
-    if need == EXACT and not by_price and best and exact and exact.feasible >= best.feasible:
+    if need == EXACT and not chosen and best and exact and exact.feasible >= best.feasible:
         best = exact  # a median of few simulations does not say which exact rule is cheapest
     cheapest = {row.algorithm: row for row in reversed(rows)}
     if best:

@@ -10,7 +10,7 @@ from selection.errors import Refused
 from selection.models import Run, pass_marks
 from selection.runs.roster import quotas
 from selection.viewer_locale import format_figure
-from topk import LIKE_THESE, Option, Promise
+from topk import LIKE_THESE, Option
 
 from . import guarantee_texts, guarantees, validation
 from .guarantees import GuaranteeFacts
@@ -18,15 +18,10 @@ from .guarantees import GuaranteeFacts
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
-    """An algorithm to choose, with the guarantee it would give.
-
-    need  what its guarantee is for, if it is one of our rules
-    """
+    """A run's algorithm, with the guarantee that it would give."""
 
     name: str
     title: str
-    need: str
-    group: str
     guarantee: str
     citation: str
 
@@ -49,37 +44,9 @@ def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
     if validation.validate_run(run, workers):
         return None
     workers = validation.expected_workers(run, workers)
-    return _build_choice(run, run.algorithm, guarantees.state_guarantee(run, workers), workers)
-
-
-def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
-    """List every algorithm by group, with its guarantee for this run over so many workers.
-
-    The list is empty if none could be run on it: ``validation`` names the reason.
-    """
-    workers = validation.expected_workers(run, workers)
-    if validation.find_out_of_range(run, workers):
-        return []
-    several = run.several or run.selector_class.several_skills
-    kinds = [(name, ALGORITHMS[name]) for name in algorithms.list_in_order()]
-    choices = [
-        _build_choice(run, name, guarantees.qualify_statement(run, kind.promise, kind), workers)
-        for name, kind in kinds
-        if (kind.takes_skills if several else not kind.several_skills)
-    ]
-    return sorted(choices, key=lambda choice: algorithms.GROUPS.index(choice.group))
-
-
-def _build_choice(run: Run, name: str, statement: Promise, workers: int) -> AlgorithmChoice:
-    kind = ALGORITHMS[name]
-    return AlgorithmChoice(
-        name,
-        kind.title,
-        algorithms.OUR_RULES.get(name, ""),
-        algorithms.group_of(name),
-        guarantee_texts.word_target(run, GuaranteeFacts(statement, workers)),
-        kind.promise.citation,
-    )
+    statement, kind = guarantees.state_guarantee(run, workers), run.selector_class
+    words = guarantee_texts.word_target(run, GuaranteeFacts(statement, workers))
+    return AlgorithmChoice(run.algorithm, kind.title, words, kind.promise.citation)
 
 
 def list_settings() -> list[Setting]:

@@ -88,17 +88,27 @@ def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str
 
 def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     """Raise Refused for settings that no algorithm can be run on."""
+    for reason in find_faults(run, further).values():
+        raise Refused(reason)
+
+
+def find_faults(
+    run: Run, further: Sequence[Skill] = (), workers: int | None = None
+) -> dict[str, str]:
+    """Find the reasons, by field, for which this run cannot be stored.
+
+    workers  the number of eligible ones, if it is known
+    """
     first = Skill(question_set=run.question_set, k=run.k)
     run.skills = [first, *further]
-    workers = eligibility.count_eligible(run)
+    if workers is None:
+        workers = eligibility.count_eligible(run)
     faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
     faults |= worker_prices.validate_prices(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)
-    faults |= join_platforms.validate_platform(run)
-    for reason in faults.values():
-        raise Refused(reason)
+    return faults | join_platforms.validate_platform(run)
 
 
 def _store_skills(run: Run, further: Sequence[Skill]) -> None:

@@ -63,7 +63,6 @@ class RunSetting:
     applies     False for a run whose algorithm or roster forbids a change; None: no run does
     copied      False if a copy has its own value
     dumped      the part of the dump that has it
-    wizard      True if the guided start asks for it
     beside      True if forms show it beside the previous setting
     """
 
@@ -79,7 +78,6 @@ class RunSetting:
     applies: Callable[[Run], bool] | None = None
     copied: bool = True
     dumped: Dumped = Dumped.ALWAYS
-    wizard: bool = False
     beside: bool = False
 
     @property
@@ -148,7 +146,6 @@ RUN_SETTINGS = (
         "pass_mark",
         Section.DECIDING,
         bounds={"gt": 0, "lt": 1},
-        wizard=True,
     ),
     RunSetting(
         "budget",
@@ -162,7 +159,6 @@ RUN_SETTINGS = (
         Section.DECIDING,
         effect=change_effects.describe_price,
         when=When.ALWAYS,
-        wizard=True,
     ),
     RunSetting(
         "currency",
@@ -170,10 +166,9 @@ RUN_SETTINGS = (
         worked_out="the currency of your last run",
         effect=change_effects.describe_currency,
         when=When.ALWAYS,
-        wizard=True,
         beside=True,
     ),
-    RunSetting("by_price", Section.DECIDING, wizard=True),
+    RunSetting("by_price", Section.DECIDING),
     RunSetting(
         "slots",
         Section.DEALING,
@@ -229,7 +224,6 @@ RUN_SETTINGS = (
         effect=change_effects.describe_platform,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
-        wizard=True,
     ),
     RunSetting(
         "worker_parameter",
@@ -237,7 +231,6 @@ RUN_SETTINGS = (
         effect=change_effects.describe_worker_parameter,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
-        wizard=True,
         beside=True,
     ),
     RunSetting(
@@ -253,7 +246,6 @@ RUN_SETTINGS = (
         effect=change_effects.describe_completion_url,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
-        wizard=True,
         copied=False,
     ),
     RunSetting("met", Section.ADMISSION, initial=Run.Met.SKIP, dumped=Dumped.NAMED),
@@ -271,7 +263,6 @@ RUN_SETTINGS = (
 SETTINGS = {setting.name: setting for setting in RUN_SETTINGS}
 NAMES = tuple(SETTINGS)
 CHANGEABLE = {setting.name: setting for setting in RUN_SETTINGS if setting.effect is not None}
-WIZARD = tuple(setting for setting in RUN_SETTINGS if setting.wizard)
 # Values of a new draft that differ from those of the columns.
 INITIAL = {s.name: s.initial for s in RUN_SETTINGS if s.initial is not NOT_PROVIDED}
 # The columns of a draft that replacing its settings writes.

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from selection.accounts.docs_pages import render_docs
+from tests.pages import open_form
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +24,7 @@ def test_linked_terms_are_explained(admin_client):
 
 
 def test_the_form_of_a_run_links_its_terms(admin_client):
-    page = admin_client.get(reverse("admin:selection_run_add") + "?full=1").content.decode()
+    page = open_form(admin_client).content.decode()
     for anchor in ("epsilon", "delta", "budget"):
         assert f'href="/admin/terms/#{anchor}"' in page
 

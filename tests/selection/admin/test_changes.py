@@ -6,7 +6,7 @@ import pytest
 
 from selection.models import Run, Worker
 from selection.runs import lifecycle
-from tests.pages import admin_url, confirm, press, run_form, text_of, upload
+from tests.pages import admin_url, confirm, press, run_form, save_run, text_of, upload
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -168,10 +168,10 @@ def test_change_pages_require_permission_to_change(client, django_user_model):
 
 
 def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requester):
-    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
+    page = requester.get(admin_url("run_begin")).content.decode()
     assert 'name="hours_to_come" value="48"' in page
     form = run_form(make_pool(0), make_questions(5), enrolling="on", hours_to_come=48)
-    requester.post(admin_url("run_add"), form)
+    save_run(requester, form)
     run = Run.objects.get()
     press(requester, run, "start")
     assert (run.state, run.hours_to_come) == ("enrolling", 48)
@@ -185,7 +185,7 @@ def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requeste
 
 def test_a_roster_too_small_for_its_k_is_refused_in_the_form(requester):
     form = run_form(make_pool(0), make_questions(5), enrolling="on", enrol_most=2)
-    page = requester.post(admin_url("run_add"), form)
+    page = save_run(requester, form)
     assert "more than the 2 wanted" in text_of(page)
 
 

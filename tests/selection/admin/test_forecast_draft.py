@@ -7,8 +7,8 @@ from selection.forecast.rows import Forecast
 from selection.models import ForecastRequest, Run
 from selection.outbox import celery_messages
 from selection.runs import lifecycle
-from tests.pages import admin_url, run_form, text_of
-from tests.worlds import make_pool, make_questions, make_run
+from tests.pages import admin_url, text_of
+from tests.worlds import make_pool, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -144,45 +144,6 @@ def test_draft_with_quotas_is_offered_only_applicable_ways(requester):
 
 
 # -- the whole form
-
-
-def asked(**changes: object) -> dict[str, object]:
-    form = run_form(make_pool(10), make_questions(20), **changes)
-    return {name: value for name, value in form.items() if value != ""}
-
-
-def test_the_form_begins_with_an_algorithm_that_can_end_on_little_gold(requester):
-    page = requester.get(admin_url("run_add"), {"full": 1})
-    assert page.context["adminform"].form["algorithm"].value() == "credible"
-
-
-def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, monkeypatch):
-    response = requester.get(
-        admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1, price=0.5, currency="kr")
-    )
-    prices = response.json()
-    assert prices["prices"]["lucb"] == (
-        "about 200 answers, 100.00 kr; finished in 0 of 1 simulation"
-    )
-    assert "the questions would run out" in prices["warning"]
-    assert prices["fits"]["words"].startswith("Recommended for these:")
-    assert not ForecastRequest.objects.exists()
-    monkeypatch.setattr(draft_forecast, "refine_forecasts", None)  # it is remembered
-    second = requester.get(admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1))
-    assert second.status_code == 200
-
-
-def test_incomplete_form_is_not_priced(requester):
-    for name in ("pool", "question_set", "k"):
-        form = asked()
-        del form[name]
-        assert requester.get(admin_url("run_prices"), form).json() == {}
-    assert requester.get(admin_url("run_prices"), asked(algorithm="multi-sar")).json() == {}
-
-
-def test_the_algorithms_of_a_group_stand_together(requester):
-    page = requester.get(admin_url("run_guarantees"), asked()).json()["html"]
-    assert page.count("Other methods: mean accuracy within ε of the best K") == 1
 
 
 def test_the_row_of_a_draft_is_that_of_its_own_meaning_of_accuracy():

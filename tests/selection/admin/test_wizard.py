@@ -7,7 +7,9 @@ import pytest
 
 from selection import engine
 from selection.admin.wizard import forecast_rows
+from selection.admin.wizard.choices import ALGORITHM_OF_NEED
 from selection.admin.wizard.form import read_settings
+from selection.algorithms import ALGORITHMS, OUR_RULES
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
 from selection.models import ForecastRequest, Pool, QuestionSet, Run
 from selection.outbox import celery_messages
@@ -66,12 +68,79 @@ def make(requester, page: str, row: str) -> Run:
     return Run.objects.order_by("pk").last()
 
 
-def test_adding_a_run_begins_here_and_the_whole_form_is_one_click_away(requester):
+def test_adding_a_run_begins_here_and_every_setting_is_in_the_last_section(requester):
     guide = requester.get(admin_url("run_add"), follow=True)
     assert guide.request["PATH_INFO"] == BEGIN
-    assert admin_url("run_add") + "?full=1" in guide.content.decode()
-    whole = requester.get(admin_url("run_add"), {"full": 1})
-    assert BEGIN in whole.content.decode()
+    form = guide.context["form"]
+    last = {field.name for _, part in form.all_settings() for field in part}
+    own = {"pool", "question_set", "k", "price", "currency", "pass_mark", "platform"}
+    own |= {"worker_parameter", "completion_url"}
+    answers = {"epsilon", "delta", "budget", "enrol_most", "completion", "one_kind_each"}
+    assert set(SETTINGS) <= last | own | answers
+    assert {"quota_attribute", "quota_lines", "only_from", "option_accuracy"} <= last
+    usual = form.fields["algorithm"].choices[1][1]
+    assert [name for name, _ in usual][:4] == list(OUR_RULES)
+    assert len(usual) == 6
+
+
+def test_all_settings_of_the_form_are_those_of_the_draft(requester, form_data, monkeypatch):
+    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
+    QuestionSet.objects.get().questions.update(choices=["yes", "no"])
+    given = {"name": "Mine", "minutes": 7, "seed": 5, "left_out": "w7", "slots": 9}
+    given |= {"algorithm": "certified", "option_accuracy": "on this question set"}
+    _, page = ordered(requester, form_data, **given)
+    assert requester.get(page).context["best"].row.algorithm == "certified"
+    estimated = make(requester, page, "certified|on this question set")
+    requester.post(BEGIN, form_data | given | {"name": "Yours", "do": "draft"})
+    for run in (estimated, Run.objects.get(name="Yours")):
+        assert (run.minutes, run.seed, run.left_out, run.slots) == (7, 5, ["w7"], 9)
+        assert (run.algorithm, run.options) == ("certified", {"accuracy": "on this question set"})
+        assert (run.epsilon, run.delta, run.hours_to_come, run.met) == (0.2, 0.1, 48, "out")
+    assert estimated.name == "Mine"
+
+
+@pytest.mark.parametrize(("need", "algorithm"), ALGORITHM_OF_NEED.items())
+def test_a_draft_without_an_estimate_has_the_algorithm_of_its_goal(
+    requester, form_data, need, algorithm
+):
+    requester.post(BEGIN, form_data | {"goal": need, "pass_mark": "0.8", "do": "draft"})
+    assert Run.objects.get().algorithm == algorithm
+
+
+QUOTAS = {"quota_attribute": "tongue", "quota_lines": "en: 1-\nde: 1"}
+
+
+def test_the_form_recommends_only_what_keeps_the_quotas(requester, form_data, monkeypatch):
+    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
+    pool = make_pool(8, tongue=["en", "de"])
+    _, page = ordered(requester, form_data, pool=pool.pk, **QUOTAS)
+    facts = requester.get(page).context
+    shown = {one.row.algorithm for one in (facts["best"], *facts["rules"], *facts["others"])}
+    kept = {name for name in shown if ALGORITHMS[name].keeps_quotas}
+    assert facts["best"].row.algorithm in kept
+    assert all(one.row.cannot for one in facts["others"] if one.row.algorithm not in kept)
+    run = make(requester, page, facts["best"].key)
+    assert run.quotas == {"attribute": "tongue", "limits": {"en": [1, None], "de": [1, 1]}}
+    lifecycle.start_run(run)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"quota_lines": "en: 3"}, "quota_lines", "K is 2"),
+        ({"quota_attribute": "age"}, "quota_lines", "age"),
+        ({"quota_attribute": ""}, "quota_attribute", "which attribute"),
+        ({"quota_lines": "en 3"}, "quota_lines", "cannot be read"),
+        ({"algorithm": "credible"}, "algorithm", "Credible cannot keep quotas"),
+    ],
+)
+def test_quotas_that_cannot_be_kept_are_refused_at_once(
+    requester, form_data, changes, field, reason
+):
+    pool = make_pool(8, tongue=["en", "de"])
+    response = ask(requester, form_data, pool=pool.pk, **QUOTAS | changes)
+    assert reason in str(response.context["form"].errors[field])
+    assert response.context["form"].changes_settings()
 
 
 def test_wizard_recommends_one_algorithm_with_its_cost_and_reasons(requester, form_data):

@@ -19,7 +19,7 @@ from selection.models import (
     Worker,
     default_team,
 )
-from tests.pages import admin_url, confirm, lines_of, press, run_form, text_of, upload
+from tests.pages import admin_url, confirm, lines_of, press, text_of, upload
 from tests.worlds import make_pool, make_questions, make_run, open_of
 
 
@@ -50,9 +50,10 @@ def test_unchanged_save_is_not_logged(requester):
 
 @pytest.mark.django_db
 def test_a_run_is_followed_from_its_draft_to_its_end(requester):
-    requester.post(admin_url("run_add"), run_form(make_pool(4), make_questions(9), seed=5))
+    form = {"pool": make_pool(4).pk, "question_set": make_questions(9).pk, "k": 2, "seed": 5}
+    requester.post(admin_url("run_begin"), form | {"do": "draft"})
     run = Run.objects.get()
-    added = latest(model="run")
+    added = latest(model="run", kind="added")
     assert (added.kind, added.after["seed"], added.before) == ("added", 5, {})
     press(requester, run, "start")
     url = admin_url("run_do_change", run.pk)

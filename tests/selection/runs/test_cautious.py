@@ -15,7 +15,7 @@ from selection.forecast import (
 from selection.models import Assignment, Run
 from selection.outbox import celery_messages
 from selection.runs.settings import drafts
-from tests.pages import admin_url, json_of, run_form, text_of
+from tests.pages import admin_url, json_of, run_form, save_run, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -29,8 +29,7 @@ LIMIT = "one or a few workers stand out from nearly equal others by a lead close
 def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester):
     asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
     form = run_form(make_pool(10), make_questions(60), **asked)
-    assert LIMIT in requester.get(admin_url("run_guarantees"), form).json()["html"]
-    requester.post(admin_url("run_add"), form)
+    save_run(requester, form)
     run = Run.objects.get()
     assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
     requester.post(admin_url("run_verb", run.pk, "start"))

@@ -24,7 +24,7 @@ from selection.models import (
 from selection.runs import lifecycle
 from selection.runs.roster import eligibility, roster_opening
 from selection.runs.settings import drafts, validation
-from tests.pages import admin_url, run_form, text_of
+from tests.pages import admin_url, run_form, save_run, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -265,11 +265,11 @@ def test_a_copy_asks_the_same():
 def test_form_offers_exclusion_and_draft_names_affected_workers(requester):
     first = make_earlier_run()
     lifecycle.stop_run(first)
-    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
+    page = requester.get(admin_url("run_begin")).content.decode()
     assert '<option value="skip" selected>' in page
     selected = {line.worker for line in reports.run_standings(first).lines if line.selected}
     form = run_form(first.pool, first.question_set, met="skip", k=1, only_from=first.pk)
-    requester.post(admin_url("run_add") + "?full=1", form)
+    save_run(requester, form)
     run = Run.objects.get(name="Spring")
     assert (run.met, set(run.only)) == ("skip", selected)
     draft = text_of(requester.get(admin_url("run_page", run.pk)))

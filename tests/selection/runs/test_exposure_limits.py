@@ -5,7 +5,7 @@ from django.test import Client
 
 from selection import engine, reports
 from selection.errors import Refused
-from selection.forecast import draft_forecast, running_forecast
+from selection.forecast import Forecast, draft_forecast, forecast_requests, running_forecast
 from selection.models import QuestionSet, Run, exposure
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
@@ -87,6 +87,10 @@ def test_a_run_on_gold_that_is_used_up_is_refused():
         make_run(question_set=asked)
 
 
+def rows_of(draft: Run) -> list[Forecast]:
+    return forecast_requests.forecast_rows(draft_forecast.request_draft_forecast(draft))
+
+
 def test_forecasts_count_the_remaining_exposures():
     asked, pool = limit(make_questions(30), 4), make_pool(6)
     draft = make_run(pool=pool, question_set=asked, start=False, algorithm="credible")
@@ -99,15 +103,13 @@ def test_forecasts_count_the_remaining_exposures():
     assert gone >= 20
     assert draft_forecast.plan_of_draft(draft).left == 120 - gone
     assert draft_forecast.plan_of_draft(draft).most_answers == 120 - gone
-    assert [
-        row.options for row in draft_forecast.quick_forecast(draft) if row.options.get("accuracy")
-    ] == []
+    assert [row.options for row in rows_of(draft) if row.options.get("accuracy")] == []
 
 
 def test_a_forecast_says_that_questions_run_out_where_few_are_left():
     asked = limit(make_questions(100), 1)
     draft = make_run(n=30, question_set=asked, start=False, algorithm="credible", epsilon=0.05)
-    own = next(row for row in draft_forecast.quick_forecast(draft) if row.algorithm == "credible")
+    own = next(row for row in rows_of(draft) if row.algorithm == "credible")
     assert own.median <= 100
     assert not own.feasible
     assert own.out_of_questions > 0.9

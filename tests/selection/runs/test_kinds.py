@@ -10,7 +10,7 @@ from selection.models import Run, Skill
 from selection.runs import lifecycle
 from selection.runs.roster import membership
 from selection.runs.settings import drafts
-from tests.pages import admin_url, lines_of, run_form, text_of
+from tests.pages import admin_url, lines_of, run_form, save_run, text_of
 from tests.worlds import Crowd, make_pool, make_questions, make_run, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -178,7 +178,7 @@ def form(*further: tuple[int, int], **changes: object) -> dict[str, object]:
 
 def test_the_form_takes_it_and_the_draft_says_it(requester):
     other = make_questions(5)
-    added = requester.post(admin_url("run_add"), form((other.pk, 3)), follow=True)
+    added = save_run(requester, form((other.pk, 3)), follow=True)
     run = Run.objects.get()
     assert run.one_kind_each
     words = text_of(added)
@@ -212,13 +212,13 @@ def test_the_form_takes_it_and_the_draft_says_it(requester):
 def test_form_refuses_impossible_kinds(requester, k, changes, why):
     given = form((make_questions(5).pk, k), **changes)
     pool = make_pool(6, language=["English", "Spanish"])
-    response = requester.post(admin_url("run_add"), given | {"pool": pool.pk})
+    response = save_run(requester, given | {"pool": pool.pk})
     assert text_of(response).count(why) == 2  # in the summary, too
     assert not Run.objects.exists()
 
 
 def test_setting_has_no_effect_with_one_question_set(requester):
-    requester.post(admin_url("run_add"), form())
+    save_run(requester, form())
     run = Run.objects.get()
     lifecycle.start_run(run)
     assert "nobody for two" not in reports.guarantee_of_run(run).text

@@ -7,7 +7,7 @@ from selection.errors import Refused
 from selection.models import Run
 from selection.runs import lifecycle
 from selection.runs.roster import quotas
-from tests.pages import admin_url, lines_of, run_form, text_of
+from tests.pages import admin_url, lines_of, run_form, save_run, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -66,7 +66,7 @@ def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
         quota_attribute="language",
         quota_lines=lines,
     )
-    response = requester.post(admin_url("run_add"), form)
+    response = save_run(requester, form)
     assert text_of(response).count(why) == 2
     assert not Run.objects.exists()
 
@@ -90,9 +90,7 @@ def test_form_names_the_missing_quota(requester, changes, why):
         **{"algorithm": "clucb-pac", "quota_attribute": "language", "quota_lines": "English: 1"}
         | changes,
     )
-    assert (
-        text_of(requester.post(admin_url("run_add"), form)).count(why) == 2
-    )  # in the summary and at the field
+    assert text_of(save_run(requester, form)).count(why) == 2  # in the summary and at the field
     assert not Run.objects.exists()
 
 
@@ -104,7 +102,7 @@ def test_a_draft_keeps_its_quotas_and_shows_them_again(requester):
         quota_attribute="language",
         quota_lines="Spanish: 1\nEnglish: -2",
     )
-    page = text_of(requester.post(admin_url("run_add"), form, follow=True))
+    page = text_of(save_run(requester, form, follow=True))
     assert "Quotas by language English at most 2, Spanish exactly 1" in page
     assert "among all selections that keep to the quotas" in page
     run = Run.objects.get()
@@ -112,24 +110,6 @@ def test_a_draft_keeps_its_quotas_and_shows_them_again(requester):
     assert "English: -2\nSpanish: 1" in requester.get(
         admin_url("run_change", run.pk)
     ).content.decode().replace("\r", "")
-
-
-def test_the_form_shows_the_attributes_of_the_pool(requester):
-    asked = {"pool": make_pool(6, language=LANGUAGES).pk}
-    page = requester.get(admin_url("run_guarantees"), asked).json()["html"]
-    assert "English (4)" in page
-    assert "Spanish (2)" in page
-
-
-def test_quota_attribute_is_chosen_from_those_of_the_pool(requester):
-    pool = make_pool(6, language=LANGUAGES)
-    assert (
-        '<option value="language">'
-        in requester.get(admin_url("run_guarantees"), {"pool": pool.pk}).json()["html"]
-    )
-    run = make_run(pool=pool, start=False, algorithm="clucb-pac", quotas=ASKED)
-    page = requester.get(admin_url("run_change", run.pk)).content.decode()
-    assert '<option value="language" selected>' in page
 
 
 # -- in a run

@@ -11,7 +11,7 @@ from selection.imports.row_parsers import AnswerRow
 from selection.models import Assignment, Run, Skill
 from selection.runs import lifecycle
 from selection.worker import page
-from tests.pages import admin_url, lines_of, run_form, text_of
+from tests.pages import admin_url, lines_of, run_form, save_run, text_of
 from tests.worlds import Crowd, answer_all, make_pool, make_questions, make_run, open_of, play
 from topk import MULTI_SELECTORS
 
@@ -273,7 +273,7 @@ def skills_form(*further: tuple[int, int], **changes: object) -> dict[str, objec
 def test_a_draft_takes_further_skills(requester):
     one, two = make_questions(5), make_questions(5)
     form = skills_form((one.pk, 1), (two.pk, 3))
-    words = text_of(requester.post(admin_url("run_add"), form, follow=True))
+    words = text_of(save_run(requester, form, follow=True))
     run = Run.objects.get()
     assert [(skill.number, skill.k) for skill in run.skills] == [(0, 2), (1, 1), (2, 3)]
     assert f"1 in {one}, 3 in {two}, of 6 workers" in words
@@ -295,7 +295,7 @@ def test_a_draft_takes_further_skills(requester):
 )
 def test_the_form_refuses_skills_that_do_not_fit(requester, k, changes, why):
     further = [(make_questions(5).pk, k)] if k else []
-    response = requester.post(admin_url("run_add"), skills_form(*further, **changes))
+    response = save_run(requester, skills_form(*further, **changes))
     assert text_of(response).count(why) == 2  # in the summary, too
     assert not Run.objects.exists()
 
@@ -303,5 +303,5 @@ def test_the_form_refuses_skills_that_do_not_fit(requester, k, changes, why):
 def test_the_form_refuses_a_question_set_that_is_there_already(requester):
     form = skills_form((0, 1))
     form["further-0-question_set"] = form["question_set"]
-    words = text_of(requester.post(admin_url("run_add"), form))
+    words = text_of(save_run(requester, form))
     assert "This is the run's first question set already." in words

@@ -8,7 +8,7 @@ from django.urls import reverse
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Run
-from tests.pages import admin_url, confirm, json_of, lines_of, text_of, upload
+from tests.pages import admin_url, confirm, json_of, lines_of, open_form, save_run, text_of, upload
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import Goal
 
@@ -64,19 +64,8 @@ def form(pool, **changes: object) -> dict[str, object]:
 @pytest.mark.parametrize("questions", [0, 50])
 def test_a_run_about_a_question_set_can_be_added(owner, questions):
     asked = make_questions(questions)
-    owner.post(reverse("admin:selection_run_add"), form(make_pool(6), question_set=asked.pk))
+    save_run(owner, form(make_pool(6), question_set=asked.pk))
     assert Run.objects.get().options == {"accuracy": ACCURACY}
-
-
-def test_a_form_without_its_question_set_comes_back_with_the_reason(owner):
-    page = owner.post(reverse("admin:selection_run_add"), form(make_pool(6)))
-    assert b"This field is required" in page.content
-    assert not Run.objects.exists()
-
-
-def test_form_states_the_prospective_guarantee(owner):
-    page = owner.get(reverse("admin:selection_run_guarantees"), form(make_pool(6)))
-    assert "With probability at least 90%" in page.json()["html"]
 
 
 def test_the_page_of_a_draft_with_quotas_opens(owner):
@@ -118,7 +107,7 @@ def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
     )
     if ALGORITHMS[algorithm].takes_mark:
         filled["pass_mark"] = 0.9
-    owner.post(reverse("admin:selection_run_add"), filled)
+    save_run(owner, filled)
     run = Run.objects.get()
     owner.post(reverse("admin:selection_run_verb", args=[run.pk, "start"]))
     confirm(owner, upload(owner, admin_url("run_import", run.pk), answers_csv(6, 60, few)))
@@ -180,11 +169,11 @@ def test_accuracy_on_questions_like_these_causes_no_warning():
 
 def test_a_set_too_large_for_it_is_refused_at_the_field(owner):
     asked = make_questions(1001)
-    page = owner.post(reverse("admin:selection_run_add"), form(make_pool(6), question_set=asked.pk))
+    page = save_run(owner, form(make_pool(6), question_set=asked.pk))
     assert not Run.objects.exists()
     assert "can be guaranteed for at most 1,000 questions, and this one has 1,001" in text_of(page)
 
 
 def test_the_form_recommends_it_where_gold_is_short(owner):
-    page = text_of(owner.get(reverse("admin:selection_run_add"), {"full": 1}))
+    page = text_of(open_form(owner))
     assert "Recommended if gold questions are few and only these questions matter" in page

@@ -127,8 +127,6 @@ PAGES: dict[str, Rule] = {
     # Without a query the form redirects to the guided start; with one: test_scope.
     **standard("selection.run", VIEWER, MANAGER, add=(SIGNED_IN, MANAGER)),
     "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
-    "admin/selection/run/promises/": (MANAGER, MANAGER),
-    "admin/selection/run/prices/": (MANAGER, MANAGER),
     "admin/selection/run/begin/": (MANAGER, MANAGER),
     "admin/selection/run/forecast/<int:pk>/": (MANAGER, MANAGER),
     "admin/selection/run/forecast/<int:pk>/numbers/": (MANAGER, MANAGER),

@@ -6,8 +6,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.html import format_html, format_html_join
-from unfold.widgets import UnfoldAdminExpandableTextareaWidget, UnfoldAdminSelectWidget
+from unfold.widgets import UnfoldAdminExpandableTextareaWidget, UnfoldAdminTextInputWidget
 
+from selection import reports
 from selection.admin import styled
 from selection.admin.forms import LinesField
 from selection.algorithms import MEANINGS
@@ -87,7 +88,7 @@ class QuotaFields(forms.Form):
         required=False,
         max_length=200,
         help_text="A column of the workers file, for example language.",
-        widget=UnfoldAdminSelectWidget(),
+        widget=UnfoldAdminTextInputWidget(),
     )
     quota_lines = styled.TextField(
         label="Number per value",
@@ -107,11 +108,13 @@ class QuotaFields(forms.Form):
             raise ValidationError(str(refusal)) from refusal
 
 
-def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
-    names = list(quotas.count_attribute_values(pool)) if pool else []
-    if chosen and chosen not in names:
-        names.append(chosen)  # so that the refusal names it
-    return [("", "No quotas"), *((name, name) for name in names)]
+def name_known_attributes(field: Any, pool: Pool | None) -> None:
+    """Add the attributes of the pool's workers to the help text, with the number of each value."""
+    for name, counts in (quotas.count_attribute_values(pool) if pool else {}).items():
+        values = ", ".join(f"{value} ({count})" for value, count in counts.items())
+        field.help_text = format_html(
+            "{}<br><strong>{}</strong>: {}", field.help_text, name, values
+        )
 
 
 def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
@@ -130,6 +133,9 @@ def _list_field(label: str, about: str) -> LinesField:
     return LinesField(label=label, required=False, help_text=about, widget=widget)
 
 
+ELIGIBILITY = ("only", "left_out")
+
+
 class EligibilityFields(forms.Form):
     only_from = styled.ChoiceField(
         label="Only workers selected in",
@@ -143,3 +149,7 @@ class EligibilityFields(forms.Form):
 def selected_choices(runs: QuerySet[Run]) -> list[Any]:
     started = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
     return [("", "— any run —"), *started[:LATEST]]
+
+
+def selected_workers(run: Run) -> list[str]:
+    return [line.worker for line in reports.run_standings(run).lines if line.selected]
