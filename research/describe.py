@@ -3,8 +3,8 @@
 import sys
 
 from selection.algorithms import OUR_RULES
+from topk.guarantee import Goal
 from topk.options import Option
-from topk.promise import Goal
 from topk.registry import COMMON_ORDER_SELECTORS, MULTI_SELECTORS, SELECTORS
 from topk.selector import Selector
 
@@ -90,9 +90,9 @@ def algorithms_page() -> str:
     others = [kind for name, kind in SELECTORS.items() if name not in OUR_RULES]
     marked = [kind for kind in others if kind.takes_mark]
     confidence = [
-        kind for kind in others if kind.promise.fixed == "confidence" and not kind.takes_mark
+        kind for kind in others if kind.guarantee.fixed == "confidence" and not kind.takes_mark
     ]
-    budget = [kind for kind in others if kind.promise.fixed == "budget"]
+    budget = [kind for kind in others if kind.guarantee.fixed == "budget"]
     without_scores = [f"`{name}`" for name, kind in SELECTORS.items() if not kind.takes_scores]
     needs = "\n".join(f"- `{name}`: {need}" for name, need in OUR_RULES.items())
     parts = [
@@ -121,8 +121,8 @@ def algorithm_table(kinds: list[type[Selector]]) -> str:
 
 
 def _algorithm_row(kind: type[Selector]) -> str:
-    goal, cited = kind.promise.goal, kind.promise.citation
-    meaning = f"none: {kind.promise.note}" if kind.promise.note else GOALS[goal]
+    goal, cited = kind.guarantee.goal, kind.guarantee.citation
+    meaning = f"none: {kind.guarantee.note}" if kind.guarantee.note else GOALS[goal]
     options = "<br>".join(map(_describe_option, kind.known_options)) or "–"
     needs = ", ".join(("K", *kind.needs))
     return f"| `{kind.name}` | {kind.title} | {meaning} | {cited} | {needs} | {options} |"

@@ -94,7 +94,7 @@ class Play:
         result = simulate_run(self.rule, means, k=k, epsilon=epsilon, **settings)
         loss = np.sort(means)[-k:].mean() - means[result.selection].mean()
         odd = int(result.pulls_per_arm[EVEN.size :].sum()) if self.pool in ODD else 0
-        wrong, over = bool(loss > epsilon + 1e-9), result.reasons != ("promise",)
+        wrong, over = bool(loss > epsilon + 1e-9), result.reasons != ("guarantee",)
         return replace(self, answers=result.pulls, odd=odd, wrong=wrong, over=over)
 
 

@@ -53,7 +53,9 @@ def play(rule: str, means: Floats, spammers: int, k: int, seed: int) -> Play:
     outcome = simulate_run(rule, truth, k=k, seed=seed, **settings)
     loss = np.sort(truth)[-k:].mean() - truth[outcome.selection].mean()
     theirs = int(outcome.pulls_per_arm[means.size :].sum())
-    return Play(outcome.pulls, theirs, bool(loss > EPSILON + 1e-9), outcome.reasons != ("promise",))
+    return Play(
+        outcome.pulls, theirs, bool(loss > EPSILON + 1e-9), outcome.reasons != ("guarantee",)
+    )
 
 
 def compare(none: Sequence[Play], plays: Sequence[Play]) -> list[object]:

@@ -88,8 +88,8 @@ def group_of(name: str) -> str:
         return OURS
     if name in MULTI_SELECTORS:
         return SKILLS
-    promise = ALGORITHMS[name].promise
-    return BUDGET if promise.fixed == "budget" else OTHERS[promise.goal]
+    guarantee = ALGORITHMS[name].guarantee
+    return BUDGET if guarantee.fixed == "budget" else OTHERS[guarantee.goal]
 
 
 def list_in_order() -> list[str]:

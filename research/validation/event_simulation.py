@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.cells import Floats
-from topk import PROMISE_KEPT, SELECTORS, Goal, Problem, build_selector
+from topk import GUARANTEE_KEPT, SELECTORS, Goal, Problem, build_selector
 from topk.roster import plan_options
 
 from .latency import CrowdLatency
@@ -169,9 +169,9 @@ class EventStudy:
         means = SLOW_AND_LOST.in_time(self.truth)[self.arms]
         goal, reached = goal_of(self.algorithm), self.epsilon
         if ended:
-            ended = PROMISE_KEPT in self.selector.stop()
+            ended = GUARANTEE_KEPT in self.selector.stop()
         if not ended:
-            early = self.selector.promise.early
+            early = self.selector.guarantee.early
             goal = early if early is not Goal.NONE else goal
             reached = self.selector.standing().gap
         regret = _regret_for_goal(means, self.selector.selection(), goal)

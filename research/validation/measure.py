@@ -36,7 +36,7 @@ class Effort:
     cap: int
 
     def cap_for(self, algorithm: str) -> int:
-        goal = SELECTORS[algorithm].promise.goal
+        goal = SELECTORS[algorithm].guarantee.goal
         return self.cap // EXACT_SHARE if goal is Goal.EXACT else self.cap
 
 

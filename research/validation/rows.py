@@ -108,12 +108,12 @@ def _size_columns(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
 
 def goal_of(algorithm: str) -> Goal:
     """Return the goal by which its runs are judged, guaranteed or not."""
-    return SELECTORS[algorithm].promise.goal
+    return SELECTORS[algorithm].guarantee.goal
 
 
 def goal_text(algorithm: str) -> str:
     """Return the goal that it guarantees; none for a fixed budget."""
-    promise = SELECTORS[algorithm].promise
+    promise = SELECTORS[algorithm].guarantee
     goal = Goal.NONE if promise.fixed == "budget" else promise.goal
     return f"{goal}, {AVERAGE}" if getattr(promise, "average", False) else goal.value
 

@@ -30,7 +30,7 @@ MANY = (Endpoint, Question, Skill, Worker)
 OWN = {
     Run: {
         "memory",
-        "proof",
+        "best_guarantee",
         "steps",
         "absence_since",
         "joined",

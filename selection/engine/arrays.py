@@ -130,7 +130,7 @@ class StepArrays:
     @property
     def free_pace(self) -> bool:
         """Tell if questions may go to models by their speed."""
-        return self.selector is None or model_pace.may_depend_on_speed(self.selector.promise)
+        return self.selector is None or model_pace.may_depend_on_speed(self.selector.guarantee)
 
     @property
     def waits_for_models(self) -> bool:

@@ -11,13 +11,18 @@ def remember_guarantee(run: Run, selector: Selector, standing: Standing, roster:
     Excluded are guarantees of a pass mark, which have no other ε, guarantees on average, because
     an expectation changes with every answer, and guarantees at the stop only, because these do not
     cover the best of many looks. Code that changes the roster or a counted answer must empty
-    ``run.proof``, which is then outdated.
+    ``run.best_guarantee``, which is then outdated.
     """
-    promise = selector.promise
-    if promise.goal is Goal.MARK:
+    guarantee = selector.guarantee
+    if guarantee.goal is Goal.MARK:
         return
-    if promise.average or promise.at_the_stop or promise.fixed != "confidence" or standing.gap >= 1:
+    if (
+        guarantee.average
+        or guarantee.at_the_stop
+        or guarantee.fixed != "confidence"
+        or standing.gap >= 1
+    ):
         return
-    if standing.gap < run.proof.get("epsilon", 1.0):
+    if standing.gap < run.best_guarantee.get("epsilon", 1.0):
         arms = roster.arms[selector.selection()]
-        run.proof = {"epsilon": standing.gap, "arms": arms.tolist(), "step": run.steps}
+        run.best_guarantee = {"epsilon": standing.gap, "arms": arms.tolist(), "step": run.steps}

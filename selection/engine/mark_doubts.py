@@ -13,7 +13,7 @@ STRIDE = 0.05  # of a worker's answers, that are asked at once
 
 def hold_for_marks(arrays: StepArrays) -> None:
     """Let a run that may end go on as long as the mark of a selected worker is in doubt."""
-    if arrays.ending == Run.Ending.PROMISE:
+    if arrays.ending == Run.Ending.GUARANTEE:
         arrays.doubtful = _find_doubtful(arrays)
         if arrays.doubtful.any():
             arrays.ending = None

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from selection import db_clock
 from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Run
-from topk import Promise
+from topk import Guarantee
 
 
 def read_models(run: Run, n: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
@@ -23,13 +23,13 @@ def read_models(run: Run, n: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]
     return models
 
 
-def may_depend_on_speed(promise: Promise) -> bool:
+def may_depend_on_speed(guarantee: Guarantee) -> bool:
     """Tell if the guarantee holds although questions go to workers by their speed.
 
     The others assume that only answers distinguish good workers (certified.md of topk, A5), and
     good models are often slow.
     """
-    return not (promise.at_the_stop or promise.average)
+    return not (guarantee.at_the_stop or guarantee.average)
 
 
 # Consecutive failures of a model that replied before from which a run waits for it, and until

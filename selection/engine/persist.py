@@ -21,7 +21,7 @@ from .withdrawal import blocked_arms, take_back
 
 def save_step(arrays: StepArrays) -> Step:
     run, selector, roster = arrays.run, arrays.selector, arrays.roster
-    proof = run.proof
+    before = run.best_guarantee
     run.steps += 1
     standing = None
     if selector is not None:
@@ -34,7 +34,7 @@ def save_step(arrays: StepArrays) -> Step:
         audit.record_entry("ended", run, who="engine", before={"status": "running"}, after=after)
     verdict, known = _step_verdicts(arrays, standing), finds.find_known(arrays)
     fields = ["steps", "memory", "status", "ending", "ended"]
-    run.save(update_fields=fields if run.proof is proof else [*fields, "proof"])
+    run.save(update_fields=fields if run.best_guarantee is before else [*fields, "best_guarantee"])
     _count_answers(arrays)
     take_back(arrays, blocked_arms(arrays))
     _save_candidates(arrays, verdict, standing, known)
@@ -167,7 +167,7 @@ def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
     if run.fixed_budget:
         ending = "the budget was spent"
     elif standing.wanted:
-        short = np.ceil(standing.gap * 1000) / 1000  # upwards, as wherever it is promised
+        short = np.ceil(standing.gap * 1000) / 1000  # upwards, as wherever it is guaranteed
         enough = f"within the {standing.wanted:g} wanted"
         ending = f"they were at most {short:.3f} short of the best, {enough}"
     else:

@@ -11,7 +11,7 @@ from selection import db_clock, webhooks
 from selection.history import notifications
 from selection.models import Answer, Candidate, Run, Step, pass_marks
 from selection.models.roster import Counts, Roster
-from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack_memory
+from topk import BUDGET_SPENT, GUARANTEE_KEPT, Selector, Standing, State, Verdict, pack_memory
 from topk.feed import choose_answers, tell_in_turn
 
 from .best_guarantee import remember_guarantee
@@ -51,14 +51,14 @@ def rejudge(run: Run) -> str:
     _recount_tallies(run)
     rows = list(run.candidates.order_by("arm"))
     roster, selector = _replay_answers(run, rows)
-    run.proof = {}
+    run.best_guarantee = {}
     standing = selector.standing() if selector else None
     if selector is not None and standing is not None:
         run.memory = pack_memory(selector.state.memory) if not selector.open_roster else {}
         remember_guarantee(run, selector, standing, roster)
     ending = _reset_ending(run, selector) if run.status == Run.Status.ENDED else GUARANTEE_FORGOTTEN
     changed = _decide_verdicts(run, rows, roster, selector, standing)
-    run.save(update_fields=["steps", "memory", "proof", "ending", "regraded"])
+    run.save(update_fields=["steps", "memory", "best_guarantee", "ending", "regraded"])
     _write_step(run, rows, standing)
     forget_columns(run)
     return f"{ending} {changed}".strip()
@@ -174,8 +174,8 @@ def _reset_ending(run: Run, selector: Selector | None) -> str:
             run.ending = Ending.REGRADED
             return "After the correction, the algorithm’s plan is no longer complete."
         return "The run had ended; its selection is recalculated."
-    if PROMISE_KEPT in reasons:
-        run.ending = Ending.PROMISE
+    if GUARANTEE_KEPT in reasons:
+        run.ending = Ending.GUARANTEE
         return (
             "The guarantee is still achieved."
             if finished

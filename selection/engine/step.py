@@ -4,7 +4,7 @@ from django.db import transaction
 
 from selection.errors import Busy
 from selection.models import Run, Step
-from topk import BUDGET_SPENT, PROMISE_KEPT
+from topk import BUDGET_SPENT, GUARANTEE_KEPT
 from topk.feed import choose_answers, tell_in_turn
 
 from .arrays import StepArrays, load_arrays
@@ -14,7 +14,7 @@ from .rejudge import is_passed_over
 from .withdrawal import take_back
 from .worker_choice import ask_workers
 
-ENDINGS = {PROMISE_KEPT: Run.Ending.PROMISE, BUDGET_SPENT: Run.Ending.BUDGET}
+ENDINGS = {GUARANTEE_KEPT: Run.Ending.GUARANTEE, BUDGET_SPENT: Run.Ending.BUDGET}
 
 
 def advance(run_id: int, wait: bool = True) -> Step | None:

@@ -46,7 +46,7 @@ def ask_workers(arrays: StepArrays) -> None:
         spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
         spent = spent or bool(arrays.unaffordable.any())
         early = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
-        arrays.ending = Run.Ending.PROMISE if arrays.doubtful.any() else early
+        arrays.ending = Run.Ending.GUARANTEE if arrays.doubtful.any() else early
 
 
 def _is_everyone_waiting(arrays: StepArrays, free: int) -> bool:

@@ -29,12 +29,12 @@ def methods_paragraph(context: ExportContext) -> str:
 
 
 def list_references(run: Run) -> str:
-    return format_bibtex(run.selector_class.promise.citation)
+    return format_bibtex(run.selector_class.guarantee.citation)
 
 
 def _selection_sentence(context: ExportContext) -> str:
     run, kind = context.run, context.run.selector_class
-    source = kind.promise.citation.replace("Ours", "CrowdSelect's own", 1)
+    source = kind.guarantee.citation.replace("Ours", "CrowdSelect's own", 1)
     sets = " and ".join(
         f"“{skill}” ({count_noun(skill.deck_size, 'question')}"
         + (f", {count_noun(skill.k, 'worker')} wanted)" if run.several else ")")
@@ -82,10 +82,10 @@ def _guarantee_sentence(context: ExportContext) -> str:
 
 def _early_end_sentence(context: ExportContext) -> str:
     selection = context.standings.selection
-    if selection is None or selection.promise is None or selection.rounded_epsilon is None:
+    if selection is None or selection.guarantee is None or selection.rounded_epsilon is None:
         return ""
-    citation = selection.promise.citation
-    return "" if citation == context.run.selector_class.promise.citation else citation
+    citation = selection.guarantee.citation
+    return "" if citation == context.run.selector_class.guarantee.citation else citation
 
 
 def _cost_sentence(context: ExportContext) -> str:

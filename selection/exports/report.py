@@ -62,7 +62,7 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
         "needs": run.selector_class.needs,  # a template would call the class
         "takes_mark": run.selector_class.takes_mark,
         "title": run.selector_class.title,
-        "citation": run.selector_class.promise.citation,
+        "citation": run.selector_class.guarantee.citation,
         "extras": algorithm_choices.describe_options(run),
         "accuracy": algorithm_choices.describe_accuracy(run),
         "percent": 100 * run.epsilon,

@@ -40,7 +40,7 @@ def _reaches(plan: Plan, belief: Belief, until: float) -> bool:
         ending = simulate_run(contender, draw_pool(contender, belief, 0), 0, until).ending
     except TooLong:
         return False
-    return ending is SimulatedEnding.PROMISE
+    return ending is SimulatedEnding.GUARANTEE
 
 
 def _small(plan: Plan) -> Plan:

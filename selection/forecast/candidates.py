@@ -6,7 +6,16 @@ from typing import Any
 
 from selection.algorithms import algorithms_for_one_skill, describe_variant
 from selection.errors import Refused
-from topk import SELECTORS, THIS_SET, Goal, Problem, ProblemError, Promise, Selector, build_selector
+from topk import (
+    SELECTORS,
+    THIS_SET,
+    Goal,
+    Guarantee,
+    Problem,
+    ProblemError,
+    Selector,
+    build_selector,
+)
 
 from .plan import GOALS, Plan
 
@@ -28,22 +37,22 @@ class Contender:
         return f"{title}, {variant}" if variant else title
 
     @cached_property
-    def promise(self) -> Promise:
-        return self.selector().promise
+    def guarantee(self) -> Guarantee:
+        return self.selector().guarantee
 
     @property
     def fixed_budget(self) -> bool:
-        return self.promise.fixed == "budget"
+        return self.guarantee.fixed == "budget"
 
     @property
     def spends_budget(self) -> bool:
         """The same as ``fixed_budget``, for an algorithm that may not fit this plan."""
-        return SELECTORS[self.name].promise.fixed == "budget"
+        return SELECTORS[self.name].guarantee.fixed == "budget"
 
     @property
     def fits(self) -> bool:
         """True if it guarantees the plan's goal."""
-        return not self.fixed_budget and self.promise.goal in GOALS[self.plan.goal]
+        return not self.fixed_budget and self.guarantee.goal in GOALS[self.plan.goal]
 
 
 def suitable_contenders(plan: Plan) -> list[Contender]:
@@ -73,7 +82,7 @@ def unsuitable_contenders(plan: Plan) -> list[tuple[Contender, str]]:
 
 
 def _order_key(contender: Contender) -> tuple[bool, bool]:
-    return not contender.promise.average or bool(contender.options), contender.name != "certified"
+    return not contender.guarantee.average or bool(contender.options), contender.name != "certified"
 
 
 def _list_contenders(plan: Plan) -> list[Contender]:
@@ -82,7 +91,7 @@ def _list_contenders(plan: Plan) -> list[Contender]:
         return _list_by_mark(plan)
     for name in algorithms_for_one_skill():
         kind = SELECTORS[name]
-        if kind.promise.fixed == "confidence" or plan.budget is not None:
+        if kind.guarantee.fixed == "confidence" or plan.budget is not None:
             contenders.append(Contender(name, plan))
         whole = plan.left is None and not plan.met  # a part of the set is not the set
         if kind.says_accuracy and whole:
@@ -105,6 +114,6 @@ def _list_by_mark(plan: Plan) -> list[Contender]:
 
 def _can_run(contender: Contender) -> bool:
     try:
-        return contender.fixed_budget or contender.promise.goal is not Goal.NONE
+        return contender.fixed_budget or contender.guarantee.goal is not Goal.NONE
     except ProblemError:
         return False

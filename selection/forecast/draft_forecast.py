@@ -57,7 +57,7 @@ class DraftForecast:
 
 
 def goal_of(algorithm: str) -> str:
-    return GOALS[ALGORITHMS[algorithm].promise.goal]
+    return GOALS[ALGORITHMS[algorithm].guarantee.goal]
 
 
 def plan_of_draft(run: Run) -> Plan:
@@ -75,7 +75,7 @@ def plan_of_draft(run: Run) -> Plan:
         left=exposure.answers_left(run.question_set, workers),
         met=eligibility.count_passed_over(run),
         budget=run.budget,
-        goal=GOALS[run.selector_class.promise.goal],
+        goal=GOALS[run.selector_class.guarantee.goal],
         mark=run.pass_mark,
     )
 

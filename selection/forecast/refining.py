@@ -102,7 +102,7 @@ def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:
     return (
         bool(ledger.cannot)
         or plays >= runs
-        or (plays >= ALIKE and ledger.share(SimulatedEnding.PROMISE) == 0)
+        or (plays >= ALIKE and ledger.share(SimulatedEnding.GUARANTEE) == 0)
     )
 
 

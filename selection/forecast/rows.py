@@ -10,7 +10,7 @@ from selection.runs.settings.guarantee_texts import word_plan
 from selection.texts import counted
 from selection.viewer_locale import format_figure
 from topk import rounded_up
-from topk.promise import NEUTRAL
+from topk.guarantee import NEUTRAL
 
 from .bands import MANY, prediction_band
 from .candidates import Contender, unsuitable_contenders
@@ -41,7 +41,9 @@ class SimulationLedger:
     @property
     def finished(self) -> int:
         """Number of runs that come to the end the algorithm is meant to have."""
-        ending = SimulatedEnding.BUDGET if self.contender.fixed_budget else SimulatedEnding.PROMISE
+        ending = (
+            SimulatedEnding.BUDGET if self.contender.fixed_budget else SimulatedEnding.GUARANTEE
+        )
         return sum(play.ending is ending for play in self.plays)
 
     @property
@@ -52,7 +54,7 @@ class SimulationLedger:
     @property
     def epsilon(self) -> float | None:
         """Median of the ε guaranteed at the end of the runs that were cut short."""
-        cut = [play.epsilon for play in self.plays if play.ending is not SimulatedEnding.PROMISE]
+        cut = [play.epsilon for play in self.plays if play.ending is not SimulatedEnding.GUARANTEE]
         return None if self.contender.fixed_budget or not cut else float(np.median(cut))
 
 
@@ -148,7 +150,7 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         algorithm=contender.name,
         title=contender.title,
         options=contender.options,
-        guarantee=word_plan(contender.promise, plan.problem(), plan.mark, NEUTRAL),
+        guarantee=word_plan(contender.guarantee, plan.problem(), plan.mark, NEUTRAL),
         keeps=contender.fits,
         fixed_budget=contender.fixed_budget,
         answers=answers,

@@ -182,7 +182,7 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
         selector, truth = live.selector(), fitted.draw(rng)
         ending = play_to_end(selector, truth, live.questions, rng, left=live.left)
         tallies, arms = live.tallies(selector, truth), live.roster.arms[selector.selection()]
-        if ending is not SimulatedEnding.PROMISE:
+        if ending is not SimulatedEnding.GUARANTEE:
             cut.append(selector.standing().gap)
         elif pass_marks.has_mark(live.run):
             tallies.settle_marks(arms, rng)

@@ -8,7 +8,7 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from topk import PROMISE_KEPT, THIS_SET, Selector
+from topk import GUARANTEE_KEPT, THIS_SET, Selector
 from topk.mean_bound import bound_mean
 from topk.published.sequential import SequentialSelector
 from topk.rewards import draw_rewards
@@ -29,7 +29,7 @@ class TooLong(Exception):
 
 
 class SimulatedEnding(StrEnum):
-    PROMISE = "promise"
+    GUARANTEE = "guarantee"
     QUESTIONS = "questions"
     BUDGET = "budget"
 
@@ -140,7 +140,7 @@ def play_to_end(
         if not arms.size:
             return SimulatedEnding.QUESTIONS
         selector.tell(arms, draw_rewards(truth[arms], counts[arms], False, rng), counts[arms])
-    return SimulatedEnding.PROMISE if PROMISE_KEPT in reasons else SimulatedEnding.BUDGET
+    return SimulatedEnding.GUARANTEE if GUARANTEE_KEPT in reasons else SimulatedEnding.BUDGET
 
 
 def _slots_of(selector: Selector) -> int | None:
@@ -154,7 +154,7 @@ def _slots_of(selector: Selector) -> int | None:
 def _epsilon_reached(contender: Contender, selector: Selector, ending: SimulatedEnding) -> float:
     if contender.fixed_budget:
         return 1.0
-    if ending is SimulatedEnding.PROMISE:
+    if ending is SimulatedEnding.GUARANTEE:
         return selector.problem.epsilon
     return min(1.0, selector.standing().gap)
 

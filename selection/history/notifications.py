@@ -41,5 +41,5 @@ def notify_manual_verdict(run: Run, row: Candidate) -> None:
 
 def notify_ended(run: Run) -> None:
     """Send a message that the run ended. Called before it is saved, in the same transaction."""
-    data = {"ending": run.ending, "why": run.why_ended, "promise_kept": run.certified}
+    data = {"ending": run.ending, "why": run.why_ended, "guarantee_kept": run.certified}
     webhooks.write_messages(run, lambda kinds: [Message(Kind.ENDED, data | {"ended": run.ended})])

@@ -149,7 +149,7 @@ class Migration(migrations.Migration):
                     "ending",
                     models.CharField(
                         blank=True,
-                        choices=[("promise", "the guarantee was achieved"), ("budget", "the budget is spent"), ("questions", "the questions are used up"), ("stopped", "it was stopped by hand"), ("roster", "it needs all remaining workers"), ("regraded", "it used a grading that was corrected later")],
+                        choices=[("guarantee", "the guarantee was achieved"), ("budget", "the budget is spent"), ("questions", "the questions are used up"), ("stopped", "it was stopped by hand"), ("roster", "it needs all remaining workers"), ("regraded", "it used a grading that was corrected later")],
                         editable=False,
                         max_length=10,
                     ),
@@ -167,7 +167,7 @@ class Migration(migrations.Migration):
                 ("joined", models.PositiveIntegerField(default=0, editable=False)),
                 ("archived", models.DateTimeField(editable=False, null=True)),
                 ("regraded", models.DateTimeField(editable=False, null=True)),
-                ("proof", models.JSONField(default=dict, editable=False)),
+                ("best_guarantee", models.JSONField(default=dict, editable=False)),
                 ("link_version", models.PositiveSmallIntegerField(default=0, editable=False)),
                 ("alerts_sent", models.JSONField(default=list, editable=False)),
             ],

@@ -32,7 +32,7 @@ class RunColumns(NamedInTeam):
     absence_since  start of the count of absences: the start of the run, moved by every pause
     joined     workers that came to the roster after the start
     belief     about its workers before it began, as numbers (forecast.inputs); empty: none stated
-    proof      the least ε proved so far, and the arms of the selection it was proved for
+    best_guarantee  the least ε guaranteed so far, and the arms of the selection that it is for
     page       texts on the worker's page besides the questions (runs.worker_texts)
     rationed   True if it asked questions of a limited set: then not the seed alone orders them
     archived  time of the requester's review of the end
@@ -50,7 +50,7 @@ class RunColumns(NamedInTeam):
         ENDED = "ended"
 
     class Ending(models.TextChoices):
-        PROMISE = "promise", "the guarantee was achieved"
+        GUARANTEE = "guarantee", "the guarantee was achieved"
         BUDGET = "budget", "the budget is spent"
         QUESTIONS = "questions", "the questions are used up"
         STOPPED = "stopped", "it was stopped by hand"
@@ -236,7 +236,7 @@ class RunColumns(NamedInTeam):
     joined = models.PositiveIntegerField(default=0, editable=False)
     archived = models.DateTimeField(null=True, editable=False)
     regraded = models.DateTimeField(null=True, editable=False)
-    proof = models.JSONField(default=dict, editable=False)
+    best_guarantee = models.JSONField(default=dict, editable=False)
     link_version = models.PositiveSmallIntegerField(default=0, editable=False)
     alerts_sent = models.JSONField(default=list, editable=False)
 

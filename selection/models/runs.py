@@ -79,7 +79,7 @@ class Run(RunColumns):
 
     @property
     def ended_by_guarantee(self) -> bool:
-        return self.ending == Run.Ending.PROMISE
+        return self.ending == Run.Ending.GUARANTEE
 
     @property
     def selector_class(self) -> type[Selector]:
@@ -156,7 +156,7 @@ class Run(RunColumns):
     @property
     def fixed_budget(self) -> bool:
         """Tell if the algorithm spends its budget and has no other end."""
-        return self.selector_class.promise.fixed == "budget"
+        return self.selector_class.guarantee.fixed == "budget"
 
     @property
     def finished(self) -> bool:
@@ -208,7 +208,7 @@ class Run(RunColumns):
             return False
         options = self.hand_set | self._set_size()
         smallest = build_selector(self.algorithm, Problem(2, 1, 0.5), **options)
-        return smallest.promise.goal is not Goal.NONE
+        return smallest.guarantee.goal is not Goal.NONE
 
     @property
     def hand_set(self) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class RedrawnAnswers(DrawnAnswers):
 def play_record(record: RecordedAnswers, settings: ReplaySettings) -> Facts:
     """Play these settings on this crowd to the end; ``check_replay`` validates them.
 
-    ``ending`` is promise, budget or questions, or empty if it waits for answers that never come.
+    ``ending`` is guarantee, budget or questions, or empty if it waits for answers that never come.
     ``epsilon`` is that of the guarantee at the end, None without one; ``true`` tells if it holds by
     the recorded accuracies. ``counts`` has the answers of each worker, in the crowd's order.
     """
@@ -151,8 +151,8 @@ def _final_guarantee(
 ) -> tuple[float | None, Goal]:
     """Compute the epsilon guaranteed at the end, as a run states it, and the regret it bounds."""
     if run.status == Run.Status.ENDED and not run.finished:
-        return selected.rounded_epsilon, (selected.promise or selector.promise).goal
-    goal = selector.promise.goal
+        return selected.rounded_epsilon, (selected.guarantee or selector.guarantee).goal
+    goal = selector.guarantee.goal
     if not run.certified:
         return None, goal
     return (0.0 if goal is Goal.EXACT else run.epsilon), goal

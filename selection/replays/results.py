@@ -10,7 +10,7 @@ from selection.algorithms import ALGORITHMS
 from selection.models import Replay
 from selection.texts import count_noun
 from selection.viewer_locale import format_count
-from topk import PROMISE_KEPT
+from topk import GUARANTEE_KEPT
 
 from .plays import AIM, OURS, REACH, plays_of
 
@@ -132,7 +132,7 @@ def _method_result(
         algorithm=name,
         title=ALGORITHMS[name].title,
         ours=name in OURS,
-        average=ALGORITHMS[name].promise.average,
+        average=ALGORITHMS[name].guarantee.average,
         runs=len(played),
         enough=2 * sum(map(_stopped_by_itself, played)) > len(played),
         answers=median["answers"],
@@ -157,7 +157,7 @@ def _method_result(
 
 
 def _stopped_by_itself(played: dict[str, Any]) -> bool:
-    return played["ending"] == PROMISE_KEPT and played["epsilon"] is not None
+    return played["ending"] == GUARANTEE_KEPT and played["epsilon"] is not None
 
 
 def _best_guarantee(played: list[dict[str, Any]]) -> float | None:

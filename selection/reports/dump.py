@@ -97,7 +97,7 @@ def dump_frame(run: Run, anonymous: bool) -> dict[str, Any]:
         "steps": [_column_values(step, STEP) for step in run.history.order_by("number")],
         "events": [_event_data(event, anonymous) for event in run.events.order_by("id")],
         "memory": pack_memory(expand_memory(run.memory)),
-        "proof": run.proof,
+        "best_guarantee": run.best_guarantee,
         "result": _result_data(run),
     }
     return document | ({} if anonymous else _activity_besides_gold(run))

@@ -77,7 +77,7 @@ def _format_date(at: datetime | None) -> str:
 
 def _describe_asking(run: Run) -> str:
     kind = run.selector_class
-    budget, title = kind.promise.fixed == "budget", kind.title
+    budget, title = kind.guarantee.fixed == "budget", kind.title
     if kind.in_rounds and budget:
         return (
             f"{title} divides its budget into rounds, and accepts or rejects at the end of each. "
@@ -93,7 +93,7 @@ def _describe_asking(run: Run) -> str:
             f"{title} decides only at the end: when the budget is spent, it selects the workers "
             "who look best, and guarantees nothing."
         )
-    if kind.promise.average:
+    if kind.guarantee.average:
         return (
             f"{title} decides about all workers at the end. It stops when the selection is within "
             "the target ε for all but a share δ of pools like this one."
@@ -148,7 +148,7 @@ def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: Replay
     ]
     sentences += _nearest_rivals(standing, chosen, place)
     target = standing.wanted
-    if replayed.selector.promise.fixed == "confidence":
+    if replayed.selector.guarantee.fixed == "confidence":
         gap = f"{'was' if decided else 'is'} {format_points(rounded_up(standing.gap))} points"
         sentences.append(f"The gap {gap}; the target is {format_points(target)}.")
     if not decided:

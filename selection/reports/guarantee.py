@@ -10,10 +10,10 @@ from selection.runs.roster import eligibility, roster_opening
 from selection.runs.settings import guarantee_texts as texts
 from selection.runs.settings import guarantees, validation
 from selection.runs.settings.guarantees import EARLY, KEPT, NOTHING, WEAKENED, GuaranteeFacts
-from topk import Goal, Promise, rounded_up
-from topk.promise import describe_covered
+from topk import Goal, Guarantee, rounded_up
+from topk.guarantee import describe_covered
 from topk.roster import has_enough
-from topk.selected_arms import BY_PROOF, SelectedArms
+from topk.selected_arms import BY_GUARANTEE, SelectedArms
 
 from .collusion import CollusionSigns, find_signs
 from .model_fit import ModelFit, model_fit
@@ -130,7 +130,7 @@ def _read_reached(run: Run, facts: GuaranteeFacts, no_shows: tuple[str, ...]) ->
     assert statement is not None
     if selected and ended_early(run):
         epsilon = selected.rounded_epsilon
-        early = guarantees.qualify_statement(run, selected.promise or statement)
+        early = guarantees.qualify_statement(run, selected.guarantee or statement)
         reached = replace(early, covered=statement.covered)
     else:
         epsilon, reached = _stated_epsilon(run, statement), statement
@@ -180,7 +180,7 @@ def _describe_covered(run: Run, no_shows: int) -> str:
 
 def _find_favoured(run: Run, selected: SelectedArms) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the workers that all answers favour over an earlier selection, and those it has."""
-    if selected.by != BY_PROOF or selected.favoured is None:
+    if selected.by != BY_GUARANTEE or selected.favoured is None:
         return (), ()
     held, favoured = set(selected.arms.tolist()), set(selected.favoured.tolist())
     pair = sorted(favoured - held), sorted(held - favoured)
@@ -190,7 +190,7 @@ def _find_favoured(run: Run, selected: SelectedArms) -> tuple[tuple[str, ...], t
     return added, dropped
 
 
-def _stated_epsilon(run: Run, statement: Promise) -> float | None:
+def _stated_epsilon(run: Run, statement: Guarantee) -> float | None:
     """Choose the ε to state while the run goes on, and for a run that reached its own end."""
     if run.certified:
         return 0.0 if statement.goal is Goal.EXACT else run.epsilon
@@ -199,8 +199,8 @@ def _stated_epsilon(run: Run, statement: Promise) -> float | None:
 
 def _gap_to_show(run: Run) -> float | None:
     """Round up the least ε shown so far for display; None while it is 1."""
-    if run.proof:
-        return rounded_up(run.proof["epsilon"])
+    if run.best_guarantee:
+        return rounded_up(run.best_guarantee["epsilon"])
     last = run.history.order_by("-number").first()
     return None if last is None or last.gap >= 1 else rounded_up(last.gap)
 
@@ -210,12 +210,14 @@ def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None
 
     lines  of all workers, with the present selection
     """
-    if not run.proof or run.status == Run.Status.ENDED or run.guarantee_lost:
+    if not run.best_guarantee or run.status == Run.Status.ENDED or run.guarantee_lost:
         return None
-    arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
+    arms = run.candidates.filter(arm__in=run.best_guarantee["arms"]).values_list("pk", flat=True)
     others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)
     return Facts(
-        epsilon=rounded_up(run.proof["epsilon"]), step=run.proof["step"], others=len(others) // 2
+        epsilon=rounded_up(run.best_guarantee["epsilon"]),
+        step=run.best_guarantee["step"],
+        others=len(others) // 2,
     )
 
 

@@ -15,7 +15,7 @@ from selection.models.roster import Roster
 from selection.texts import counted
 from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
-from topk.promise import Doubt
+from topk.guarantee import Doubt
 from topk.roster import Counts, Flags, drop_no_shows
 
 TALLIES = ("asked", "pulls", "void", "skill", "gone", "rewards", "verdict")
@@ -63,7 +63,7 @@ def model_fit(run: Run) -> ModelFit:
 
 def assess_fit(run: Run, rows: list[Any], selector: Selector | None) -> ModelFit:
     """Assess the fit of the selector; at the end, without no-shows."""
-    if run.finished and run.selector_class.promise.average:
+    if run.finished and run.selector_class.guarantee.average:
         selector = restore_selector(run, rows, of_participants=True)[1]
     return ModelFit.assess(run, selector) if selector else ModelFit()
 

@@ -46,7 +46,7 @@ def selected_by(run: Run, roster: Roster, selector: Selector | None) -> Selected
         return _remaining_arms(run, roster)
     early = ended_early(run)
     is_lost = early and run.guarantee_lost
-    return selected_arms.select_arms(selector, roster.arms, early, run.proof, is_lost)
+    return selected_arms.select_arms(selector, roster.arms, early, run.best_guarantee, is_lost)
 
 
 def _remaining_arms(run: Run, roster: Roster) -> SelectedArms:

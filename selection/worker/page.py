@@ -160,7 +160,7 @@ def _candidate_of_link(candidate_id: int, link: int) -> Candidate | None:
     practice_questions = Practice.objects.filter(question_set=OuterRef("run__question_set"))
     return (
         Candidate.objects.select_related("run__question_set")
-        .defer("run__memory", "run__proof")
+        .defer("run__memory", "run__best_guarantee")
         .annotate(practises=Exists(practice_questions))
         .filter(pk=candidate_id, link_version=link)
         .first()

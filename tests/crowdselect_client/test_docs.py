@@ -105,7 +105,7 @@ def test_judges_and_people_are_chosen_as_the_page_says(live_server, tmp_path, mo
     assert program.wait() == 0, words
     ends = dict(Run.objects.exclude(status=Run.Status.DRAFT).values_list("name", "ending"))
     names = ("Best 3 judges", "Best 3 judges, copy", "Best 2 prompts", "Best 2")
-    assert ends == dict.fromkeys(names, "promise")
+    assert ends == dict.fromkeys(names, "guarantee")
     assert "MTurk's worker file" in words
     assert "3 workers" in words
     assert f"Selected: {' '.join(selected('Best 3 judges', 3))}\n" in words

@@ -33,7 +33,7 @@ def test_the_whole_job_is_done_as_the_page_says(live_server, tmp_path, monkeypat
         )
     assert done.returncode == 0, done.stdout + done.stderr
     run = Run.objects.get()
-    assert (run.name, run.ending) == ("Best 2 of the annotators", "promise")
+    assert (run.name, run.ending) == ("Best 2 of the annotators", "guarantee")
     assert Pool.objects.get().workers.count() == 8
     assert "Selected: ada ben" in done.stdout
     for words in (

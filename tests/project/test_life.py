@@ -126,7 +126,7 @@ def test_a_study_survives_absence_wrong_gold_and_changed_minds(algorithm):
     run.refresh_from_db()
     assert not events, "it ended before everything had happened"
     assert run.ended_by_guarantee, run.ending
-    promise_is_kept(study)
+    guarantee_is_kept(study)
     nobody_absent_was_judged(study)
     nothing_unseen_lapsed(run)
     tallies_are_the_answers(run)
@@ -151,7 +151,7 @@ def moved(run: Run, steps: int) -> None:
     wait_until(stepped, "a step")
 
 
-def promise_is_kept(study: Study) -> None:
+def guarantee_is_kept(study: Study) -> None:
     stayed = study.run.candidates.filter(gone="").select_related("worker")
     truth = sorted((TRUTH[each.worker.key] for each in stayed), reverse=True)
     chosen = [TRUTH[each.worker.key] for each in stayed if each.verdict == 1]

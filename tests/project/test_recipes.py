@@ -56,7 +56,7 @@ def test_algorithm_takes_a_run_to_its_end():
     while engine.advance(run.pk):
         answer_all(run, lambda open_: "yes" if open_.candidate.worker.key == "w0" else "no")
     run.refresh_from_db()
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
 
 
 def test_format_is_read(requester):

@@ -120,7 +120,7 @@ def test_start_refuses_settings_the_algorithm_cannot_handle():
 # -- how it ends
 
 
-def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(requester):
+def test_a_budget_that_is_spent_ends_a_run_as_planned_and_guarantees_nothing(requester):
     run = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert (run.ending, run.finished, run.certified) == ("budget", True, False)
     assert reports.read_progress(run).closed == 1
@@ -130,7 +130,7 @@ def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(reque
     assert "The gap" not in words
 
 
-def test_a_run_without_a_promise_is_never_certified():
+def test_a_run_without_a_guarantee_is_never_certified():
     run = make_run(algorithm="lil-lucb", options={"parameters": "heuristic"}, questions=2000)
     play(run, crowd(2, good=2))
     assert run.ended_by_guarantee

@@ -10,7 +10,7 @@ from topk import SELECTORS, Problem, Selector, State, pack_memory
 from .parameters import mostly_slow
 
 NAMES = sorted(SELECTORS)
-FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].promise.fixed == "budget"]
+FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].guarantee.fixed == "budget"]
 FIXED_CONFIDENCE = [name for name in NAMES if name not in FIXED_BUDGET]
 MOST_ROUNDS = 20_000
 # Error probabilities that a certificate is tried at. The largest is spent most and shows most.

@@ -222,11 +222,11 @@ def test_the_standing_is_within_its_ranges(name):
 
 
 @pytest.mark.parametrize("name", FIXED_CONFIDENCE)
-def test_errors_are_as_rare_as_promised(sample, name):
+def test_errors_are_as_rare_as_guaranteed(sample, name):
     """No power against a bound that is merely too narrow: proved methods hardly ever err.
 
     The radii, pull counts and violation rates are tested on their own. This one would see a bound
-    that is not there at all. 20 runs: fails at 9, exact chance 6 in 100,000 at the promised 10 %,
+    that is not there at all. 20 runs: fails at 9, exact chance 6 in 100,000 at the guaranteed 10 %,
     power 0.94 against 60 %. 100 in full: fails at 24, 4 in 100,000, power 0.92 against 30 %.
     """
     k, failures, runs = places(name), 0, sample(20, 100)
@@ -236,7 +236,9 @@ def test_errors_are_as_rare_as_promised(sample, name):
             name, truth, k=k, epsilon=0.25, delta=0.1, seed=seed, max_pulls=400_000
         )
         best = np.sort(truth)[::-1][:k].mean()
-        failures += best - truth[outcome.selection].mean() > 0.25 or outcome.reasons != ("promise",)
+        failures += best - truth[outcome.selection].mean() > 0.25 or outcome.reasons != (
+            "guarantee",
+        )
     assert not too_many(failures, runs, 0.1)
 
 
@@ -284,7 +286,7 @@ def test_simulating_and_asking_pull_by_pull_are_the_same(name):
     assert stored(from_kernel.state) == stored(from_asking.state)
 
 
-# -- options and promises
+# -- options and guarantees
 
 
 @every
@@ -304,17 +306,17 @@ def test_an_unknown_option_is_an_error(name):
 
 
 @every
-def test_selectors_declare_their_needs_and_promise(name):
+def test_selectors_declare_their_needs_and_guarantee(name):
     kind = SELECTORS[name]
     assert set(kind.needs) <= {"epsilon", "delta", "budget"}
-    assert kind.promise.citation
-    assert kind.promise.sentence(problem(name)).endswith(".")
+    assert kind.guarantee.citation
+    assert kind.guarantee.sentence(problem(name)).endswith(".")
 
 
 @every
 def test_guarantee_of_one_worker_reads_in_the_singular(name):
     one = Problem(n=8, k=1, epsilon=0.2, delta=0.1)
-    sentence = build(name).promise.sentence(one)
+    sentence = build(name).guarantee.sentence(one)
     assert not re.search(r"\b1 (workers|best)|workers selected|1st best", sentence), sentence
 
 
@@ -324,13 +326,13 @@ def test_an_unknown_name_is_an_error_that_lists_the_names():
 
 
 @pytest.mark.parametrize("name", ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb"])
-def test_heuristic_parameters_promise_nothing(name):
-    assert "no guarantee" in build(name, parameters="heuristic").promise.sentence(problem(name))
-    assert "no guarantee" not in build(name).promise.sentence(problem(name))
+def test_heuristic_parameters_guarantee_nothing(name):
+    assert "no guarantee" in build(name, parameters="heuristic").guarantee.sentence(problem(name))
+    assert "no guarantee" not in build(name).guarantee.sentence(problem(name))
 
 
 def test_stand_ins_are_named_as_ours():
-    citation = SELECTORS["improved-top-k"].promise.citation
+    citation = SELECTORS["improved-top-k"].guarantee.citation
     assert citation.startswith("Ours")
     assert "not the paper's" in citation
-    assert "no guarantee" in build("opt-mai").promise.sentence(problem("opt-mai"))
+    assert "no guarantee" in build("opt-mai").guarantee.sentence(problem("opt-mai"))

@@ -23,11 +23,11 @@ MATCHING = {"workers": [*range(8)] * 2, "tasks": [0] * 8 + [1] * 8, "wanted": [3
 BOUNDED = [
     name
     for name in NAMES
-    if SELECTORS[name].promise.fixed == "confidence"
-    and not SELECTORS[name].promise.average
+    if SELECTORS[name].guarantee.fixed == "confidence"
+    and not SELECTORS[name].guarantee.average
     and (
-        SELECTORS[name].promise.early is not Goal.NONE
-        or SELECTORS[name].promise.goal in {Goal.EXPLORE_K, Goal.AGGREGATE}
+        SELECTORS[name].guarantee.early is not Goal.NONE
+        or SELECTORS[name].guarantee.goal in {Goal.EXPLORE_K, Goal.AGGREGATE}
     )
 ]
 
@@ -144,8 +144,8 @@ def test_bound_of_other_selections_holds(sample, name):
     Power: a quarter of the stated bound would be too little for each algorithm that looks at
     bounds.
     """
-    failures, promise = 0, SELECTORS[name].promise
-    goal = promise.early if promise.goal is Goal.EXACT else promise.goal
+    failures, guarantee = 0, SELECTORS[name].guarantee
+    goal = guarantee.early if guarantee.goal is Goal.EXACT else guarantee.goal
     runs = 6 if name == "certified" else sample(10, 25)  # it takes a second a look
     for seed in range(runs):
         rng, k = np.random.default_rng(seed), places(name)
@@ -179,7 +179,7 @@ def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
     failures, said = 0, 0
     for seed in range(40):
         named = select_early(begun("sar", seed, 700))
-        assert named.promise.goal is Goal.AGGREGATE
+        assert named.guarantee.goal is Goal.AGGREGATE
         said += named.epsilon is not None
         if named.epsilon is not None:
             failures += regret(Goal.AGGREGATE, MEANS, named.arms) > named.epsilon
@@ -188,7 +188,7 @@ def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
 
 
 @pytest.mark.parametrize("name", ["halving", "lil-ucb"])
-def test_rules_with_their_own_delta_promise_no_early_epsilon(name):
+def test_rules_with_their_own_delta_guarantee_no_early_epsilon(name):
     selector = begun(name, 1, 300)
     assert not selector.stop()
     assert select_early(selector).epsilon is None

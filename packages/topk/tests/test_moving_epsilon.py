@@ -100,7 +100,7 @@ def test_rounds_stop_at_once_if_epsilon_is_relaxed_to_the_proved_gap():
     while tight.standing().gap >= LOOSE:
         tight.tell(*answers.next(tight.state.pulls, tight.ask(None)))
     relaxed = at("adaptive-top-k", LOOSE, state=tight.state)
-    assert relaxed.stop() == ("promise",)
+    assert relaxed.stop() == ("guarantee",)
     assert (relaxed.standing().verdict == Verdict.ACCEPTED).sum() == 3
     assert relaxed.selection().tolist() == [0, 1, 2]
     assert stored(relaxed.state)["memory"]["gap"] <= LOOSE

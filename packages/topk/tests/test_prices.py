@@ -34,7 +34,7 @@ def test_equal_prices_leave_the_sequence_and_the_guarantee_as_they_were():
         build_selector("universal", Problem(30, 6, 0.08), **options)
         for options in ({}, {"prices": [2] * 30})
     )
-    assert plain.promise == priced.promise
+    assert plain.guarantee == priced.guarantee
     rng = np.random.default_rng(5)
     for _ in range(12):
         counts = plain.ask(25)
@@ -90,7 +90,7 @@ def test_prices_judge_nothing_and_their_assumption_is_named():
         selector.tell(np.arange(30), right, 40)
     assert plain.standing().gap == priced.standing().gap
     assert plain.stop() == priced.stop()
-    assert priced.promise.assumes == UNRELATED + plain.promise.assumes
+    assert priced.guarantee.assumes == UNRELATED + plain.guarantee.assumes
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_quotas_are_kept(name):
     while not selector.stop():
         selector.tell(*table.next(selector.state.pulls, selector.ask(20)))
     assert selector.selection().tolist() == [0, 3, 4]
-    assert "quotas" in selector.promise.sentence(problem)
+    assert "quotas" in selector.guarantee.sentence(problem)
 
 
 def test_ranking_breaks_ties_by_number():

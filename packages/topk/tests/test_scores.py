@@ -57,8 +57,8 @@ def test_credible_and_universal_alone_refuse_scores():
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_errors_are_as_rare_as_promised(sample, name):
-    """8 runs: fails at 6, exact chance 2 in 100,000 at the promised 10 %; 100 in full, at 24."""
+def test_errors_are_as_rare_as_guaranteed(sample, name):
+    """8 runs: fails at 6, exact chance 2 in 100,000 at the guaranteed 10 %; 100 in full, at 24."""
     seeds, failures, k = sample(2, 25), 0, places(name)
     means = np.where(np.arange(8) < k, MEANS, np.minimum(MEANS, 0.3))
     for spread in SPREADS:
@@ -207,4 +207,4 @@ def test_simulated_scores_have_the_means_asked_for(concentration):
         "certified", MEANS, k=3, epsilon=0.2, seed=3, concentration=concentration
     )
     assert outcome.selection.tolist() == [0, 1, 2]
-    assert outcome.reasons == ("promise",)
+    assert outcome.reasons == ("guarantee",)

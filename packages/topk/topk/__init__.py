@@ -13,10 +13,10 @@ from . import simulate
 from .accuracy import LIKE_THESE, THIS_SET
 from .credible import DOUBT, prior_from_tallies
 from .early_selection import EarlySelection, select_early, select_remaining
+from .guarantee import ASSUMPTIONS, Goal, Guarantee, rounded_up
 from .options import Option
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
-from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
 from .registry import (
     ALL_SELECTORS,
@@ -26,7 +26,7 @@ from .registry import (
     build_selector,
     score_options,
 )
-from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
+from .selector import BUDGET_SPENT, GUARANTEE_KEPT, Event, Selector, Standing
 from .state import Memory, State, Verdict, compact_memory, expand_memory, pack_memory
 from .study import Selected, Study, StudyError, aselect, select
 from .version import __version__
@@ -37,21 +37,21 @@ __all__ = [
     "BUDGET_SPENT",
     "COMMON_ORDER_SELECTORS",
     "DOUBT",
+    "GUARANTEE_KEPT",
     "LIKE_THESE",
     "MULTI_SELECTORS",
-    "PROMISE_KEPT",
     "SELECTORS",
     "THIS_SET",
     "EarlySelection",
     "Event",
     "Goal",
+    "Guarantee",
     "Memory",
     "MultiProblem",
     "Option",
     "PopulationSummary",
     "Problem",
     "ProblemError",
-    "Promise",
     "Selected",
     "Selector",
     "Standing",

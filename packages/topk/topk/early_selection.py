@@ -19,13 +19,13 @@ import numpy as np
 from .best_sets import assign_workers, top_arms
 from .certified import confidence_intervals
 from .credible import posterior_means
-from .promise import Goal, Promise
+from .guarantee import Goal, Guarantee
 from .published.multi import MultiProblem
 from .selector import Counts, Floats, Selector
 from .state import Verdict
 
 ROUNDING = 1e-9  # posterior means that differ by less are equal
-ANYTIME = Promise(
+ANYTIME = Guarantee(
     Goal.AGGREGATE,
     "confidence",
     "Confidence sequences for every worker at once, docs/certified.md, section 5",
@@ -38,13 +38,13 @@ class EarlySelection:
 
     arms      (k,) the arms selected, in rising order
     expected  (n,) the accuracy of each, by the population fitted to all
-    epsilon   the ε that holds of them by ``promise``; None if no guarantee does
+    epsilon   the ε that holds of them by ``guarantee``; None if no guarantee does
     """
 
     arms: Counts
     expected: Floats
     epsilon: float | None
-    promise: Promise
+    guarantee: Guarantee
 
 
 def select_early(selector: Selector) -> EarlySelection:
@@ -52,26 +52,26 @@ def select_early(selector: Selector) -> EarlySelection:
 
     One with a posterior or a common order makes its own selection.
     """
-    state, promise = selector.state, selector.promise
-    if promise.average or selector.common_order:
+    state, guarantee = selector.state, selector.guarantee
+    if guarantee.average or selector.common_order:
         standing = selector.standing()
         return EarlySelection(
-            selector.selection(), standing.mean, _finite_epsilon(standing.gap), promise
+            selector.selection(), standing.mean, _finite_epsilon(standing.gap), guarantee
         )
     expected = expected_of(selector)
-    if promise.goal is Goal.MARK:  # whom it has accepted so far
-        return EarlySelection(selector.selection(), expected, selector.problem.epsilon, promise)
+    if guarantee.goal is Goal.MARK:  # whom it has accepted so far
+        return EarlySelection(selector.selection(), expected, selector.problem.epsilon, guarantee)
     score = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
     decided = state.verdict != Verdict.UNDECIDED
     arms = selector.best(np.where(decided, 4.0 * state.verdict, score))
-    if promise.fixed == "budget" or promise.goal is Goal.NONE:
-        within = replace(ANYTIME, within=promise.within)
+    if guarantee.fixed == "budget" or guarantee.goal is Goal.NONE:
+        within = replace(ANYTIME, within=guarantee.within)
         return EarlySelection(
             arms, expected, _finite_epsilon(_interval_epsilon(selector, arms)), within
         )
-    bounds = promise.early if promise.goal is Goal.EXACT else promise.goal
+    bounds = guarantee.early if guarantee.goal is Goal.EXACT else guarantee.goal
     epsilon = 1.0 if bounds is Goal.NONE else selector.shortfall(arms)
-    return EarlySelection(arms, expected, _finite_epsilon(epsilon), promise)
+    return EarlySelection(arms, expected, _finite_epsilon(epsilon), guarantee)
 
 
 def expected_of(selector: Selector) -> Floats:

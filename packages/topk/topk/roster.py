@@ -60,12 +60,12 @@ def drop_no_shows(
     """
     present = np.isin(worker, worker[(pulls > 0) & ~gone])
     rest = np.unique(worker[present & ~gone]).size
-    allowed = kind.open_roster and (kind.promise.average or anew)
+    allowed = kind.open_roster and (kind.guarantee.average or anew)
     if not allowed or not has_enough(rest, ks, one_kind_each):
         return gone, pulls
     dropped = gone | ~present
     # An absence says nothing to a posterior; any other bound has the level of the whole roster.
-    answers = pulls if kind.promise.average else np.where(gone, pulls, 1)
+    answers = pulls if kind.guarantee.average else np.where(gone, pulls, 1)
     return dropped, answers
 
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .early_selection import select_early, select_remaining
-from .promise import Promise, rounded_up
+from .guarantee import Guarantee, rounded_up
 from .selector import Counts, Floats, Selector
 from .state import Verdict
 
 # A proved selection is given up for the one that all answers favour if the ε of the latter is at
 # most this many times as large: a point of accuracy at ε = .1, too little to base a choice on.
 AS_GOOD = 1.1
-BY_ALGORITHM, BY_PROOF, BY_ANSWERS, EVERYBODY = "algorithm", "proof", "answers", "everybody"
+BY_ALGORITHM, BY_GUARANTEE, BY_ANSWERS, EVERYBODY = "algorithm", "guarantee", "answers", "everybody"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class SelectedArms:
     arms      by the run's numbers
     by        algorithm (its own end, or a running one), proof (the best before the end), answers
               (all, at an early end), or everybody: no more were left than are wanted
-    epsilon   at an early end, the ε that holds of them by ``promise``; None if no guarantee does
+    epsilon   at an early end, the ε that holds of them by ``guarantee``; None if no guarantee does
     untested  how many more would be selected if they had given an answer that counts
     short     how many more would be selected if they were shown to reach the pass mark
     favoured  at an early end, the arms that all answers favour: different from ``arms`` only by a
@@ -36,7 +36,7 @@ class SelectedArms:
     arms: Counts
     by: str = BY_ALGORITHM
     epsilon: float | None = None
-    promise: Promise | None = None
+    guarantee: Guarantee | None = None
     favoured: Counts | None = None
     expected: dict[int, float] | None = None
     untested: int = 0
@@ -69,7 +69,9 @@ def select_arms(
     early = select_early(selector)
     selected = arms[early.arms]
     expected = dict(zip(arms.tolist(), early.expected.tolist(), strict=True))
-    selection = SelectedArms(selected, BY_ANSWERS, early.epsilon, early.promise, selected, expected)
+    selection = SelectedArms(
+        selected, BY_ANSWERS, early.epsilon, early.guarantee, selected, expected
+    )
     if lost:
         return replace(selection, epsilon=None)
     return _prefer_proved(selector, arms, selection, proof or {})
@@ -117,7 +119,7 @@ def _prefer_proved(
     close = selection.epsilon is not None and selection.epsilon <= AS_GOOD * least
     if close or not _keeps_verdicts(selector, roster, arms):
         return selection
-    return replace(selection, arms=arms, by=BY_PROOF, epsilon=least)
+    return replace(selection, arms=arms, by=BY_GUARANTEE, epsilon=least)
 
 
 def _keeps_verdicts(selector: Selector, roster: Counts, arms: Counts) -> bool:

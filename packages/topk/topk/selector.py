@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .accuracy import questions_of
 from .best_sets import top_arms
+from .guarantee import Doubt, Guarantee
 from .options import Option
 from .options import settle_options as settle_options
 from .population_summary import PopulationSummary
 from .prices import PRICES, relative_prices
 from .problem import Problem, ProblemError
-from .promise import Doubt, Promise
 from .rewards import draw_rewards
 from .state import State, Verdict
 from .water_filling import fill_level
@@ -28,7 +28,7 @@ from .water_filling import fill_level
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-PROMISE_KEPT = "promise"
+GUARANTEE_KEPT = "guarantee"
 BUDGET_SPENT = "budget"
 UNLIMITED = int(np.iinfo(np.int64).max)
 TOGETHER = (
@@ -115,7 +115,7 @@ class Selector(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    promise: Promise
+    guarantee: Guarantee
     needs: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
     known_options: ClassVar[tuple[Option, ...]] = ()
     epsilon_moves: ClassVar[bool] = True
@@ -262,7 +262,7 @@ class Selector(ABC):
     def stop(self) -> tuple[str, ...]:
         """List the reasons to stop; empty to go on."""
         if self._is_done():
-            return (PROMISE_KEPT if self.promise.fixed == "confidence" else BUDGET_SPENT,)
+            return (GUARANTEE_KEPT if self.guarantee.fixed == "confidence" else BUDGET_SPENT,)
         if self._budget_left(np.zeros(1, np.int64)) <= 0:
             return (BUDGET_SPENT,)
         return ()

@@ -22,7 +22,7 @@ class Outcome:
     pulls          how many were made in all
     pulls_per_arm  int64 (n,)
     selection      (k,) the arms selected, in rising order
-    reasons        why it stopped: "promise", "budget", "max-pulls"
+    reasons        why it stopped: "guarantee", "budget", "max-pulls"
     prices         (n,) of a pull of each arm; None if all cost the same
     """
 

@@ -33,7 +33,7 @@ def draft_facts(run: Run) -> dict[str, Any]:
         "expected": forecast,
         "planning": forecast.planning,
         "percent": round(100 * forecast_requests.forecast_progress(forecast.planning)),
-        "guaranteed": run.selector_class.promise.goal != "none",
+        "guaranteed": run.selector_class.guarantee.goal != "none",
         "believed": forecast_requests.stored_belief(forecast.planning).words,
         "ends": ending[0],
         "verdict": ending[1],

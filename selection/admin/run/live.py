@@ -178,7 +178,7 @@ def _seconds_to_reuse(took: float) -> int:
 
 
 # The fields that each step of the engine changes.
-STEP_FIELDS = frozenset({"steps", "proof"})
+STEP_FIELDS = frozenset({"steps", "best_guarantee"})
 
 
 def _state_key(run: Run, ignored: frozenset[str] = frozenset()) -> str:

@@ -28,7 +28,7 @@ def word_guarantee(row: Forecast, plan: Plan, mark: float | None) -> str:
 
     mark  a pass mark beside the rule
     """
-    statement = Contender(row.algorithm, plan, row.options).promise
+    statement = Contender(row.algorithm, plan, row.options).guarantee
     return guarantee_texts.word_plan(statement, plan.problem(), mark)
 
 

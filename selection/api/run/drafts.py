@@ -107,7 +107,7 @@ def list_runs(
     runs = scoped(Run, request).filter(**{name: value for name, value in filters.items() if value})
     if query.search:
         runs = runs.filter(name__icontains=query.search)
-    runs = runs.defer("memory", "proof", "options")
+    runs = runs.defer("memory", "best_guarantee", "options")
     page = paginate(request, response, runs, query, by="-pk")
     return [read_columns(run, RunRowOut) for run in page]
 

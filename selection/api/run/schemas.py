@@ -110,7 +110,7 @@ class RunHead(Schema):
         "or archived."
     )
     ending: str = Field(
-        description="Reason of the end: promise, budget, questions, stopped, roster or regraded."
+        description="Reason of the end: guarantee, budget, questions, stopped, roster or regraded."
     )
     created: datetime
     started: datetime | None

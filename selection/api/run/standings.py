@@ -86,7 +86,7 @@ class SelectionOut(Schema):
     target: str = Field(description=TARGET)
     assumptions: str
     named_by: str = Field(
-        description="Source of the selection: algorithm, proof, answers or everybody."
+        description="Source of the selection: algorithm, guarantee, answers or everybody."
     )
     epsilon_reached: float | None
     scope: str = Field(

@@ -112,9 +112,9 @@ def describe_replay(replay: Replay, result: ReplayResult) -> list[str]:
 
 def _method_cells(text: Facts, variant: str) -> tuple[str, ...]:
     name, band = text.row.algorithm, text.band or text.answers
-    promise = ALGORITHMS[name].promise
-    goal = "nothing" if promise.fixed == "budget" else promise.goal.value
-    goal += ", on average" if promise.average else ""
+    guarantee = ALGORITHMS[name].guarantee
+    goal = "nothing" if guarantee.fixed == "budget" else guarantee.goal.value
+    goal += ", on average" if guarantee.average else ""
     goal += f", {variant}" if variant and ALGORITHMS[name].says_accuracy else ""
     return (name, goal, text.answers, band, text.below, text.below_mean, text.holds)
 

@@ -181,8 +181,8 @@ def _judge_roster(run: Run) -> None:
 
 def mark_roster_changed(run: Run) -> None:
     """Reset the run's bounds: they were about the previous roster."""
-    run.memory, run.proof = {}, {}
-    run.save(update_fields=["memory", "proof"])
+    run.memory, run.best_guarantee = {}, {}
+    run.save(update_fields=["memory", "best_guarantee"])
     wakeups.request_step(run.pk)
 
 

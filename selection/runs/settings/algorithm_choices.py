@@ -46,7 +46,7 @@ def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
     workers = validation.expected_workers(run, workers)
     statement, kind = guarantees.state_guarantee(run, workers), run.selector_class
     words = guarantee_texts.word_target(run, GuaranteeFacts(statement, workers))
-    return AlgorithmChoice(run.algorithm, kind.title, words, kind.promise.citation)
+    return AlgorithmChoice(run.algorithm, kind.title, words, kind.guarantee.citation)
 
 
 def list_settings() -> list[Setting]:

@@ -123,7 +123,7 @@ def _allows_zero_epsilon(run: Run) -> bool:
 
 def _describe_epsilon_reached(run: Run, value: float) -> str:
     last = run.history.order_by("-number").first()
-    gap = min(run.proof.get("epsilon", 1.0), 1.0 if last is None else last.gap)
+    gap = min(run.best_guarantee.get("epsilon", 1.0), 1.0 if last is None else last.gap)
     reached = gap <= value and not run.enrolling
     return " The run has achieved this already, and ends at its next step." if reached else ""
 

@@ -13,9 +13,9 @@ from selection.models import Run, pass_marks
 from selection.runs.roster import roster_opening
 from selection.texts import count_points, counted
 from selection.viewer_locale import format_moment
-from topk import ASSUMPTIONS, THIS_SET, Goal, Problem, Promise
-from topk.promise import GUARANTEE_LOST, Numbers
-from topk.selected_arms import BY_PROOF
+from topk import ASSUMPTIONS, THIS_SET, Goal, Guarantee, Problem
+from topk.guarantee import GUARANTEE_LOST, Numbers
+from topk.selected_arms import BY_GUARANTEE
 
 from .guarantees import GuaranteeFacts
 
@@ -59,7 +59,9 @@ VIEWER = ViewerNumbers()
 # -- the statement of an algorithm, and of a run
 
 
-def word_statement(run: Run, statement: Promise, workers: int, epsilon: float | None = None) -> str:
+def word_statement(
+    run: Run, statement: Guarantee, workers: int, epsilon: float | None = None
+) -> str:
     """Word what is guaranteed, or would be, with the run's own ε or the one reached."""
     if statement.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no guarantee."
@@ -67,7 +69,7 @@ def word_statement(run: Run, statement: Promise, workers: int, epsilon: float | 
 
 
 def word_plan(
-    statement: Promise, problem: Problem, mark: float | None = None, numbers: Numbers = VIEWER
+    statement: Guarantee, problem: Problem, mark: float | None = None, numbers: Numbers = VIEWER
 ) -> str:
     """Word what a plan would guarantee.
 
@@ -141,7 +143,7 @@ def _join(parts: Sequence[str]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _may_end_by_money(run: Run, statement: Promise) -> bool:
+def _may_end_by_money(run: Run, statement: Guarantee) -> bool:
     """Tell if the money spent may end the run before its rule (prices.md of topk).
 
     Bounds that hold at all times do not depend on when the run ends.
@@ -191,13 +193,13 @@ def _word_end(run: Run, facts: GuaranteeFacts) -> str:
 def _word_choice(run: Run, facts: GuaranteeFacts, without: str = "") -> str:
     """Say by what the workers of an early end are selected."""
     selected, alone = facts.selected, run.total == 1
-    if selected is None or selected.by != BY_PROOF:
+    if selected is None or selected.by != BY_GUARANTEE:
         are = "worker is" if alone else "workers are"
         return f"The selected {are} favoured by all answers{without}."
     have = "worker has" if alone else "workers have"
     return (
-        f"The selected {have} the strongest guarantee, from step {run.proof['step']}. All answers "
-        f"since favour {_word_favoured(facts)}, with a weaker guarantee."
+        f"The selected {have} the strongest guarantee, from step {run.best_guarantee['step']}. All "
+        f"answers since favour {_word_favoured(facts)}, with a weaker guarantee."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from selection.models import Run
 from selection.runs.roster import eligibility, quotas
-from topk import Goal, Promise, Selector, build_selector
+from topk import Goal, Guarantee, Selector, build_selector
 from topk.best_sets import Quotas
 from topk.roster import restrict_options
 from topk.selected_arms import SelectedArms
@@ -37,12 +37,12 @@ class GuaranteeFacts:
     doubts     sentences on what weakens it; ``notes`` on changes that only add an assumption
     """
 
-    statement: Promise | None
+    statement: Guarantee | None
     workers: int = 0
     gone: Mapping[str, int] = field(default_factory=dict)
     missing: str = ""
     refusals: tuple[str, ...] = ()
-    reached: Promise | None = None
+    reached: Guarantee | None = None
     epsilon: float | None = None
     verdict: str = ""
     no_shows: tuple[str, ...] = ()
@@ -60,12 +60,14 @@ class GuaranteeFacts:
         return not self.missing and (self.epsilon is not None or marks)
 
 
-def state_guarantee(run: Run, workers: int) -> Promise:
+def state_guarantee(run: Run, workers: int) -> Guarantee:
     """State the guarantee over so many workers, the remaining ones in a begun run."""
-    return qualify_statement(run, _build_selector(run, workers).promise)
+    return qualify_statement(run, _build_selector(run, workers).guarantee)
 
 
-def qualify_statement(run: Run, statement: Promise, kind: type[Selector] | None = None) -> Promise:
+def qualify_statement(
+    run: Run, statement: Guarantee, kind: type[Selector] | None = None
+) -> Guarantee:
     """Add the run's own conditions: its quotas or kinds of task, and its mark.
 
     kind  the algorithm, if it is not the run's own

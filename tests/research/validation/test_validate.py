@@ -114,7 +114,7 @@ def test_a_folder_without_crowds_is_refused(tmp_path):
 
 
 def outcome(*chosen):
-    return Outcome(10, np.zeros(4, np.int64), np.array(chosen), ("promise",))
+    return Outcome(10, np.zeros(4, np.int64), np.array(chosen), ("guarantee",))
 
 
 def test_regrets_are_scored_by_true_accuracy():
@@ -337,7 +337,7 @@ def test_open_questions_at_the_stop_are_paid(algorithm):
     means = np.repeat([0.95, 0.2], [2, 6])
     asked = {"k": 2, "epsilon": 0.2, "delta": 0.1}
     outcome = latency.play_with_latency(algorithm, means, PROMPT, 8, 60_000, RNG_SEED, **asked)
-    assert outcome.reasons == ("promise",)
+    assert outcome.reasons == ("guarantee",)
     assert outcome.selection.tolist() == [0, 1]
     assert outcome.pulls == outcome.pulls_per_arm.sum()
 

@@ -203,7 +203,7 @@ def test_second_of_two_choices_replaces_the_key(requester, run):
     assert "Every choice is accepted" in text_of(requester.get(both, follow=True))
 
 
-def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
+def test_a_run_that_lost_its_guarantee_is_let_go_on_from_its_page(requester):
     run = make_run(questions=80, epsilon=0.6, slots=60, slots_per_worker=30)
     play(run, crowd(3, good=2, high=1.0, low=0.0))
     assert "Continue the run" not in text_of(requester.get(admin_url("run_page", run.pk)))

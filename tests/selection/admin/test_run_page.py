@@ -34,14 +34,14 @@ def test_run_page_explains_the_end_and_lists_the_selected_first(requester):
     run.refresh_from_db()
     response = requester.get(admin_url("run_page", run.pk))
     text = text_of(response)
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     assert "The run ended because its rule to stop was met." in text
     chosen = [row.line.verdict for row in response.context["table"].rows]
     assert chosen == ["accepted"] * 2 + ["rejected"] * 4
     assert "step" in text
 
 
-def test_a_run_that_was_stopped_does_not_claim_its_promise(requester):
+def test_a_run_that_was_stopped_does_not_claim_its_guarantee(requester):
     run = make_run()
     play(run, crowd(1, 2), most=2)
     lifecycle.stop_run(run)
@@ -188,7 +188,7 @@ def test_a_proved_guarantee_stays_on_the_page_when_the_selection_changes(request
     others = [line for line in reports.worker_standings(run) if not line.selected][:2]
     arms = run.candidates.filter(pk__in=[line.candidate for line in others])
     proof = {"epsilon": 0.08, "arms": list(arms.values_list("arm", flat=True)), "step": 3}
-    Run.objects.update(proof=proof)
+    Run.objects.update(best_guarantee=proof)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "the 2 selected are on average at most 8 points less accurate" in text
     assert "holds since step 3, for the selection of that moment: 2" in text

@@ -159,7 +159,7 @@ def test_wizard_recommends_one_algorithm_with_its_cost_and_reasons(requester, fo
 def test_wizard_shows_band_and_finished_share_from_20_simulations(requester, form_data):
     planning, page = ordered(requester, form_data)
     part = planning.parts.get(algorithm="credible", options={}, curve="")
-    plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
+    plays = [[answers, 10, "guarantee", 0.2, 0.0] for answers in range(60, 90)]
     planning.parts.filter(pk=part.pk).update(plays=plays, runs=30)
     # Which other methods had a turn by now, and could be cheaper, depends on the machine.
     planning.parts.exclude(pk=part.pk).delete()

@@ -155,7 +155,7 @@ def test_a_held_up_end_waits_for_tasks_that_may_be_answered(stub):
     age(run)
     engine.advance(run.pk)
     run.refresh_from_db()
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
 
 
 @pytest.mark.parametrize("door", ["look", "file", "message"])

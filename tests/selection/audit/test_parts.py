@@ -58,7 +58,7 @@ def test_the_end_of_a_run_is_the_engine_s():
     run = play(make_run(), crowd(1, good=2))
     (ended,) = entries(model="run")
     assert (ended.who, ended.kind) == ("engine", "ended")
-    assert ended.after == {"status": "ended", "ending": "promise", "step": run.steps}
+    assert ended.after == {"status": "ended", "ending": "guarantee", "step": run.steps}
     assert engine.advance(run.pk) is None
     assert len(entries()) == 1
 

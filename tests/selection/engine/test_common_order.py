@@ -66,7 +66,7 @@ def selected(run: Run) -> list[str]:
 @pytest.mark.parametrize("options", [{}, ON_SET])
 def test_models_meet_one_order_and_the_best_are_selected(options, requester):
     run = play(make_run(options=options), alike)
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert selected(run) == ["w0", "w1"]
     decks = questions_by_worker(run)
     longest = max(decks, key=len)
@@ -125,7 +125,7 @@ def test_retired_corrected_and_absent_leave_a_run_that_is_verified(options):
     membership.withdraw_workers(run, ["w5"], "ada")
     assert_verified(run)
     run = play(Run.objects.get(pk=run.pk), alike)
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert selected(run) == ["w0", "w1"]
     assert_verified(run)
     if options:
@@ -183,7 +183,7 @@ def test_run_that_lost_its_guarantee_by_a_correction_goes_on():
     assert_verified(run)
     lifecycle.reopen_run(run, "ada")
     run = play(Run.objects.get(pk=run.pk), alike)
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert_verified(run)
 
 

@@ -33,7 +33,7 @@ def play(good: int, rule: str = "good-e-bh", **fields) -> Run:
 @pytest.mark.parametrize("rule", RULES)
 def test_fewer_than_k_are_selected_if_fewer_are_good(rule: str) -> None:
     run = play(2, rule)
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert set(run.candidates.filter(verdict=1).values_list("worker__key", flat=True)) == {
         "w0",
         "w1",
@@ -91,7 +91,7 @@ def test_workers_may_join_until_enough_have_passed() -> None:
     roster_opening.close_roster(run)
     run.refresh_from_db()
     worlds.play(run, worlds.crowd(2, 2, 1.0, 0.3))
-    assert (run.ending, run.certified) == (Run.Ending.PROMISE, True)
+    assert (run.ending, run.certified) == (Run.Ending.GUARANTEE, True)
     assert run.candidates.filter(verdict=1).count() == 2
 
 

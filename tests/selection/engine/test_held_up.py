@@ -34,7 +34,7 @@ def certified(**fields) -> Run:
 def test_unseen_questions_go_back_and_the_run_ends_at_once():
     run = certified()
     play_but_for(run, "w0", shown=False)
-    assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.PROMISE)
+    assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.GUARANTEE)
     assert not open_of(run)
     assert not verify_dump(reports.dump_run(run)).findings
 
@@ -52,7 +52,7 @@ def test_displayed_question_is_awaited_without_asking_others():
     recording.record_many(run, [(one, CROWD(one)) for one in out])
     engine.advance(run.pk)
     run.refresh_from_db()
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
 
 
 def test_page_and_steps_agree_about_a_waiting_run():

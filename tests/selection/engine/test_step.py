@@ -66,7 +66,7 @@ def test_candidates_hold_the_sums_of_their_answers():
 def test_run_ends_with_the_best_workers_and_their_reasons(name):
     run = make_run(algorithm=name, questions=1500, slots=60, slots_per_worker=30)
     play(run, crowd(3, good=2))
-    assert (run.status, run.ending) == ("ended", "promise")
+    assert (run.status, run.ending) == ("ended", "guarantee")
     accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
     assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
     assert not run.candidates.filter(verdict=Candidate.Verdicts.UNDECIDED).exists()
@@ -76,7 +76,7 @@ def test_run_ends_with_the_best_workers_and_their_reasons(name):
 @pytest.mark.parametrize("name", sorted(SELECTORS))
 def test_algorithms_run_to_their_end(name):
     k = 1 if name == "lil-ucb" else 2
-    fixed = SELECTORS[name].promise.fixed == "budget"
+    fixed = SELECTORS[name].guarantee.fixed == "budget"
     heuristic = {"parameters": "heuristic"} if name == "lil-ucb" else {}
     run = make_run(
         n=4,
@@ -91,7 +91,7 @@ def test_algorithms_run_to_their_end(name):
         slots_per_worker=200,
     )
     play(run, crowd(3, good=k, high=1.0, low=0.0))
-    assert (run.status, run.ending) == ("ended", "budget" if fixed else "promise")
+    assert (run.status, run.ending) == ("ended", "budget" if fixed else "guarantee")
     accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
     assert set(accepted.values_list("worker__key", flat=True)) == {f"w{i}" for i in range(k)}
     assert not run.candidates.filter(verdict=Candidate.Verdicts.UNDECIDED).exists()
@@ -153,12 +153,12 @@ def test_selection_equals_one_computed_from_all_answers_at_once():
     selector = SELECTORS["lucb"](run.problem(len(rows)))
     for row in rows:
         selector.tell([row.arm], [row.rewards], [row.pulls])
-    assert selector.stop() == ("promise",)
+    assert selector.stop() == ("guarantee",)
     accepted = [row.arm for row in rows if row.verdict == 1]
     assert selector.selection().tolist() == accepted
 
 
-def test_a_promise_about_this_question_set_knows_the_set_s_size():
+def test_a_guarantee_about_this_question_set_knows_the_set_s_size():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
     assert run.effective_options()["questions"] == 200
     assert engine.advance(run.pk).dealt == 12

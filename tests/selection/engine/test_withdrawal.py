@@ -121,7 +121,7 @@ def test_worker_who_never_came_is_neither_accepted_nor_rejected():
         run.refresh_from_db()
         if run.status == Run.Status.ENDED:
             break
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     lines = {line.worker: line for line in reports.worker_standings(run)}
     for key in ("w6", "w7", "w8"):
         assert lines[key].verdict == "not tested"
@@ -147,7 +147,7 @@ def test_worker_who_answered_and_vanished_has_left():
     assert {event.kind for event in run.events.all()} == {"start", "absent"}
 
 
-def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
+def test_a_run_in_which_too_few_are_left_ends_and_guarantees_nothing():
     run = make_run(n=4, k=2, hours_to_come=1)
     engine.advance(run.pk)
     answer_of(run, {"w0", "w1"}, crowd(1, good=2))
@@ -201,16 +201,16 @@ def test_the_best_proof_is_kept_with_its_selection():
     for _ in range(40):
         engine.advance(run.pk)
         run.refresh_from_db()
-        if run.proof:
-            assert run.proof["epsilon"] <= least
-            least = run.proof["epsilon"]
+        if run.best_guarantee:
+            assert run.best_guarantee["epsilon"] <= least
+            least = run.best_guarantee["epsilon"]
         for assignment in open_of(run):
             recording.record_answer(assignment.pk, respond(assignment))
     assert least < 1
     assert least <= min(run.history.values_list("gap", flat=True)) + 1e-12
     known = reports.guarantee_of_run(run).epsilon
     assert least <= known <= least + 0.001
-    assert Candidate.objects.filter(run=run, arm__in=run.proof["arms"]).count() == 1
+    assert Candidate.objects.filter(run=run, arm__in=run.best_guarantee["arms"]).count() == 1
 
 
 def test_money_held_by_absent_workers_goes_to_present_ones():
@@ -250,7 +250,7 @@ def test_quotas_continue_with_the_remaining_workers():
         if run.status == Run.Status.ENDED:
             break
         answer_all(run, crowd(3, good=1, high=0.99, low=0.1))
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     chosen = {line["worker"] for line in reports.export_run(run)["workers"]}
     assert {"w0", "w3"} <= chosen, "of the two wanted of b one is left"
     assert len(chosen) == 3
@@ -270,7 +270,7 @@ def test_fast_clock_of_a_host_does_not_postdate_presence():
 def test_figures_of_earlier_looks_are_not_kept_where_the_guarantee_is_about_the_stop():
     run = make_run(n=4, k=1, epsilon=0.3, algorithm="universal", slots=20, questions=200)
     run = play(run, crowd(5, good=1, high=0.95, low=0.2))
-    assert run.proof == {}
+    assert run.best_guarantee == {}
     assert run.ended_by_guarantee
     assert run.history.count() > 1
 

@@ -43,7 +43,7 @@ def end_run(ending: str) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-ENDINGS = pytest.mark.parametrize("ending", ["promise", "budget", "questions", "stopped"])
+ENDINGS = pytest.mark.parametrize("ending", ["guarantee", "budget", "questions", "stopped"])
 
 
 def export_text(run: Run, name: str) -> str:
@@ -115,7 +115,7 @@ def test_api_calls_no_shows_not_tested(ending, token):
 
 
 def test_pages_call_no_shows_not_tested(requester):
-    run = end_run("promise")
+    run = end_run("guarantee")
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "not tested 2" in text
     assert "0.706" not in text

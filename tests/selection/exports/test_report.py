@@ -127,7 +127,7 @@ def test_report_of_a_reopened_run():
     assert "The run had ended before, and was resumed" in report_text(reopened())
 
 
-def test_a_fixed_budget_is_no_promise():
+def test_a_fixed_budget_is_no_guarantee():
     run = play(make_run(algorithm="sar", budget=60, slots=60), CLEAR)
     assert "no guarantee" in report_text(run)
     assert "The run ended early" not in report_text(run)
@@ -170,7 +170,7 @@ def test_methods_paragraph_is_complete():
 
 def test_algorithms_cite_a_paper_or_are_ours():
     for algorithm in ALGORITHMS.values():
-        citation = algorithm.promise.citation
+        citation = algorithm.guarantee.citation
         assert citation_entry(citation) or citation.startswith("Ours"), citation
         entries = format_bibtex(citation)
         assert entries.count("{") == entries.count("}")

@@ -132,7 +132,7 @@ def test_algorithm_that_mostly_ends_is_feasible():
     that "most workers 0.2 to 0.8" may mean. One simulated run on such a crowd is no verdict."""
     contender = Contender("certified", plan(workers=150, k=10, epsilon=0.08, questions=200))
     cut = SimulatedRun(30_000, 200, SimulatedEnding.QUESTIONS, 0.11, 0.01)
-    ended = SimulatedRun(11_000, 120, SimulatedEnding.PROMISE, 0.08, 0.01)
+    ended = SimulatedRun(11_000, 120, SimulatedEnding.GUARANTEE, 0.08, 0.01)
     (first, *_) = forecast_table(contender.plan, [SimulationLedger(contender, [cut])])
     assert (first.median, first.answers, first.few) == (30_000, None, True)
     (row, *_) = forecast_table(
@@ -145,7 +145,7 @@ def test_algorithm_that_mostly_ends_is_feasible():
 
 def test_unknown_currency_is_not_rounded():
     contender = Contender("credible", plan(**small_plan(price=0.0015)))
-    plays = [SimulatedRun(41 + i, 9, SimulatedEnding.PROMISE, 0.3, 0.01) for i in range(20)]
+    plays = [SimulatedRun(41 + i, 9, SimulatedEnding.GUARANTEE, 0.3, 0.01) for i in range(20)]
     (row, *_) = forecast_table(contender.plan, [SimulationLedger(contender, plays)])
     assert row.cost == pytest.approx([0.0015 * answers for answers in row.answers], abs=0.00006)
 
@@ -218,7 +218,7 @@ def test_workers_never_exceed_the_questions(name):
 def test_a_run_that_ends_by_itself_keeps_its_epsilon():
     contender = Contender("credible", plan())
     played = simulate_run(contender, draw_pool(contender, BELIEF, 0), 0)
-    assert played.ending is SimulatedEnding.PROMISE
+    assert played.ending is SimulatedEnding.GUARANTEE
     assert played.epsilon == 0.1
 
 

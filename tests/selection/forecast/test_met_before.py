@@ -57,7 +57,7 @@ def test_a_run_that_would_end_runs_out_of_questions_where_most_were_met():
         contender = candidates.Contender("credible", plan)
         return simulations.simulate_run(contender, np.linspace(0.3, 0.9, 6), 1)
 
-    assert played().ending == "promise"
+    assert played().ending == "guarantee"
     short = played(met=[(298, 6)])
     assert (short.ending, short.answers) == ("questions", 12)
 

@@ -76,7 +76,7 @@ def test_select_the_best_models_although_calls_fail(algorithm: str) -> None:
         epsilon = 0.3 if algorithm == "lucb" else 0.15
         run = make_model_run(stub.url, endpoint=PRICES, algorithm=algorithm, epsilon=epsilon)
         play(run)
-        assert run.ending == Run.Ending.PROMISE
+        assert run.ending == Run.Ending.GUARANTEE
         chosen = run.candidates.filter(verdict=1).values_list("worker__endpoint__model", flat=True)
         assert set(chosen) == {"m0", "m1"}
         states = Counter(ModelCall.objects.values_list("state", flat=True))
@@ -102,7 +102,7 @@ def test_repeated_run_sends_no_request_twice() -> None:
         play(run)
         again = make_model_run(stub.url, question_set=run.question_set)
         play(again)
-        assert again.ending == Run.Ending.PROMISE
+        assert again.ending == Run.Ending.GUARANTEE
         assert stub.calls == ModelCall.objects.values("digest").distinct().count()
         assert again.model_calls.filter(state="reused").count() > again.model_calls.count() / 2
 

@@ -53,13 +53,13 @@ def test_others_pay_no_more_beside_a_model_that_always_fails(algorithm: str, sta
     with ModelStub(accuracy_reply) as stub:
         alone = make_run_of(stub, algorithm, 5)
         play(alone)
-        assert alone.ending == Run.Ending.PROMISE
+        assert alone.ending == Run.Ending.GUARANTEE
         paid = stub.outcomes["replied"]
         stub.statuses["m5"] = status
         run = make_run_of(stub, algorithm, 6)
         play(run)
         more = stub.outcomes["replied"] - paid
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert more <= ALGORITHMS[algorithm] * paid
     assert stub.outcomes["status"] <= 12
     assert run.candidates.get(worker__key="w5").gone == "absent"
@@ -76,7 +76,7 @@ def test_a_model_that_stops_replying_is_set_aside(status: int) -> None:
             play(run, 0.1)
         stub.statuses["m5"] = status
         play(run)
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     row = run.candidates.get(worker__key="w5")
     assert (row.gone, row.pulls > 2) == ("left", True)
     assert "reply no more: “w5”" in run.events.get(kind="absent").what

@@ -75,7 +75,7 @@ def test_lost_calls_are_made_again_before_any_later_question() -> None:
             calls.finish()
         assert list(later.values_list("assignment", flat=True)[: len(asked)]) == asked
         play(run)
-        assert run.ending == Run.Ending.PROMISE
+        assert run.ending == Run.Ending.GUARANTEE
 
 
 def test_a_living_process_keeps_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:

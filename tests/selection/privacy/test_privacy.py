@@ -400,7 +400,7 @@ def test_addresses_leave_the_audit_log_in_time(days):
     assert [one.address for one in found] == ["", "192.0.2.2"]
 
 
-def test_responses_go_and_grades_and_promises_stay(days):
+def test_responses_go_and_grades_and_guarantees_stay(days):
     run = play(world(), answered)
     waiting = run.candidates.first()
     question = run.question_set.questions.last()

@@ -66,7 +66,7 @@ def test_a_run_corrected_on_the_way_keeps_going_to_the_best_workers(name):
     run.refresh_from_db()
     check_tallies(run)
     play(run, crowd(3, good=2))
-    assert (run.status, run.ending) == ("ended", "promise")
+    assert (run.status, run.ending) == ("ended", "guarantee")
     accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
     assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
     check_tallies(run)
@@ -178,7 +178,7 @@ def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():
     mine = list(one.assignments.order_by("position").select_related("question"))
     corrections.retire_question(mine[-1].question, "ada", "ambiguous")
     play(run, crowd(3, good=1, high=1.0, low=0.0))
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     check_tallies(run)
 
 
@@ -202,13 +202,13 @@ def test_history_names_the_correction_its_author_reason_and_workers():
 def test_proof_under_the_old_key_is_discarded():
     run = make_run(epsilon=0.02)
     play(run, crowd(1, good=2), most=40)
-    assert run.proof
-    proved = run.proof["step"]
+    assert run.best_guarantee
+    proved = run.best_guarantee["step"]
     question = Answer.objects.exclude(applied_in=None).first().assignment.question
     corrections.retire_question(question, "ada", "ambiguous")
     run.refresh_from_db()
-    assert run.proof["step"] == run.steps > proved
-    assert run.history.get(number=run.steps).gap == run.proof["epsilon"]
+    assert run.best_guarantee["step"] == run.steps > proved
+    assert run.history.get(number=run.steps).gap == run.best_guarantee["epsilon"]
 
 
 WIDE = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30}
@@ -224,7 +224,7 @@ def play_with_wrong_keys() -> tuple[Run, object]:
     question_set = make_miskeyed_set(*range(80), size=80)
     run = make_run(k=4, question_set=question_set, **WIDE)
     play(run, clear_crowd())
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     return run, question_set
 
 
@@ -240,7 +240,7 @@ def test_an_ended_run_is_judged_anew_and_says_so():
     export = reports.export_run(run)
     assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
     assert "Gold questions were corrected after the end" in export["guarantee"]
-    if run.ending == "promise":
+    if run.ending == "guarantee":
         assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}
     else:
         assert run.ending == "regraded"
@@ -252,14 +252,14 @@ def make_lost_run() -> Run:
     """Return an ended run that lost its guarantee as most of its questions were retired."""
     run = make_run(questions=80, **WIDE)
     play(run, clear_crowd())
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     for question in run.question_set.questions.filter(number__lt=70):
         corrections.retire_question(question, "ada", "ambiguous")
     run.refresh_from_db()
     return run
 
 
-def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
+def test_a_guarantee_that_does_not_hold_any_more_is_not_claimed():
     run = make_lost_run()
     assert (run.status, run.ending) == ("ended", "regraded")
     assert not run.certified
@@ -268,7 +268,7 @@ def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
     assert any("no longer achieved" in event.what for event in run.events.all())
 
 
-def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
+def test_a_run_that_lost_its_guarantee_can_go_on_to_keep_it():
     run = make_lost_run()
     lifecycle.reopen_run(run, "ada", "more answers are needed")
     for question in run.question_set.questions.exclude(retired=None):
@@ -276,13 +276,13 @@ def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
     run.refresh_from_db()
     assert (run.status, run.regraded) == ("running", None)
     play(run, clear_crowd())
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
     assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
     assert run.events.filter(kind="reopen", who="ada").exists()
 
 
-def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
+def test_a_run_that_lost_its_guarantee_with_its_money_needs_more_of_it():
     run = make_lost_run()
     assert run.reopens
     assert not run.may_be_raised  # it has no limit
@@ -308,7 +308,7 @@ def test_only_a_run_that_lost_its_guarantee_is_reopened():
 def test_an_ended_run_of_rounds_is_played_again_and_does_not_go_on():
     run = make_run(questions=900, algorithm="adaptive-top-k", **WIDE | {"slots": 600})
     play(run, clear_crowd())
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     dealt = Assignment.objects.filter(candidate__run=run).values("question")
     for question in run.question_set.questions.filter(pk__in=dealt)[:20]:
         corrections.retire_question(question, "ada", "ambiguous")

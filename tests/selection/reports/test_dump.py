@@ -328,7 +328,7 @@ def test_false_ending_is_a_finding():
     run = play(run_of("lucb", epsilon=0.05, slots=12, slots_per_worker=2), crowd(1, good=2), most=5)
     lifecycle.stop_run(run)
     document = dump_document(run)
-    document["run"]["ending"] = "promise"
+    document["run"]["ending"] = "guarantee"
     assert "by these answers the gap is" in finding_text(document)
 
 
@@ -336,9 +336,9 @@ def test_false_proof_is_a_finding():
     run = play(run_of("lucb", epsilon=0.05, slots=30), crowd(1, good=2), most=9)
     lifecycle.stop_run(run)
     document = dump_document(run)
-    assert document["proof"]
-    document["proof"]["epsilon"] /= 2
-    assert "was proved, and" in finding_text(document)
+    assert document["best_guarantee"]
+    document["best_guarantee"]["epsilon"] /= 2
+    assert "was guaranteed, and" in finding_text(document)
 
 
 # -- without Django

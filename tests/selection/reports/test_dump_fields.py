@@ -9,7 +9,7 @@ from selection.reports.dump import LIFE, QUESTION, QUESTION_SET, RUN
 OWN = {"id", "team", "pool", "question_set", "link_version", "alerts_sent"}
 # In another part of the dump, under an earlier name, or computed from the answers.
 ELSEWHERE = {
-    Run: {"k", "deck_size", "options", "memory", "proof", "absence_since"},
+    Run: {"k", "deck_size", "options", "memory", "best_guarantee", "absence_since"},
     QuestionSet: {"name", "created"},
     Question: set(),
 }

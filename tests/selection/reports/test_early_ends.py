@@ -13,7 +13,7 @@ from selection.runs import lifecycle, manual_verdicts
 from selection.runs.roster import membership
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
-from topk.selected_arms import BY_ALGORITHM, BY_ANSWERS, BY_PROOF
+from topk.selected_arms import BY_ALGORITHM, BY_ANSWERS, BY_GUARANTEE
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -72,7 +72,7 @@ def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
         assert not run.finished
         document = reports.export_run(run)
         assert len(document["workers"]) == run.total
-        if document["named_by"] == BY_PROOF:
+        if document["named_by"] == BY_GUARANTEE:
             assert "All answers since favour" in document["guarantee"]
         else:
             assert document["named_by"] == BY_ANSWERS
@@ -152,7 +152,7 @@ def test_quotas_are_kept():
 def test_stated_guarantee_holds_for_the_selected():
     """A small ε proved of others is given up for one at most a tenth larger."""
     run = make_run(n=3, k=1, algorithm="lucb", epsilon=0.01)
-    run.proof = {"epsilon": 0.085, "arms": [_arm(run, "w1")], "step": 4}
+    run.best_guarantee = {"epsilon": 0.085, "arms": [_arm(run, "w1")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (3600, 4000), "w1": (3400, 4000), "w2": (400, 4000)})
     document = reports.export_run(run)
@@ -166,11 +166,11 @@ def test_stated_guarantee_holds_for_the_selected():
 
 def test_a_better_proof_stays_with_its_selection():
     run = make_run(n=3, k=1, algorithm="lucb", epsilon=0.01)
-    run.proof = {"epsilon": 0.05, "arms": [_arm(run, "w1")], "step": 4}
+    run.best_guarantee = {"epsilon": 0.05, "arms": [_arm(run, "w1")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (360, 400), "w1": (340, 400), "w2": (40, 400)})
     document = reports.export_run(run)
-    assert (document["named_by"], document["epsilon_reached"]) == (BY_PROOF, 0.05)
+    assert (document["named_by"], document["epsilon_reached"]) == (BY_GUARANTEE, 0.05)
     assert selected_keys(run) == {"w1"}
     assert document["guarantee"].endswith(
         "The selected worker has the strongest guarantee, from step 4. All answers since favour "
@@ -180,7 +180,7 @@ def test_a_better_proof_stays_with_its_selection():
 
 def test_proof_of_the_favoured_workers_is_stated():
     run = make_run(n=3, k=1, algorithm="lucb", epsilon=0.01)
-    run.proof = {"epsilon": 0.05, "arms": [_arm(run, "w0")], "step": 4}
+    run.best_guarantee = {"epsilon": 0.05, "arms": [_arm(run, "w0")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (360, 400), "w1": (340, 400), "w2": (40, 400)})
     document = reports.export_run(run)
@@ -190,10 +190,10 @@ def test_proof_of_the_favoured_workers_is_stated():
 def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     run = make_run(n=4, k=1, algorithm="sar", budget=5000)
     run = hand_in(run, {"w0": (380, 400), "w1": (200, 400), "w2": (100, 400), "w3": (40, 400)})
-    promised = reports.guarantee_of_run(run)
-    assert 0 <= promised.epsilon < 0.2
-    assert promised.text.startswith("The run ended before its plan was complete. With prob")
-    assert promised.scope == "every pool"
+    guaranteed = reports.guarantee_of_run(run)
+    assert 0 <= guaranteed.epsilon < 0.2
+    assert guaranteed.text.startswith("The run ended before its plan was complete. With prob")
+    assert guaranteed.scope == "every pool"
     assert not reports.export_run(run)["certified"]
 
 

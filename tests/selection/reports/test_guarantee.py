@@ -20,9 +20,9 @@ from selection.texts import count_points
 from tests.pages import admin_url, json_of, lines_of, text_of
 from tests.selection.api.conftest import Program
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
-from topk import Goal, Problem, Promise
+from topk import Goal, Guarantee, Problem
 from topk.credible import standouts
-from topk.promise import Doubt
+from topk.guarantee import Doubt
 
 from .test_model_fit import odd_run
 
@@ -59,13 +59,13 @@ def test_early_end_states_the_missed_target_and_the_achieved_guarantee():
     run = odd_run()
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    promised = reports.guarantee_of_run(run)
-    points = count_points(promised.epsilon)
+    guaranteed = reports.guarantee_of_run(run)
+    points = count_points(guaranteed.epsilon)
     target = "The target (at most 0.1 points) was not reached. For at least 90% of pools"
-    assert target in promised.text
-    assert f"at most {points} less accurate" in promised.text
-    assert "The guarantee is weakened." in promised.text
-    assert promised.reasons == ("this crowd may be of groups with very different accuracy",)
+    assert target in guaranteed.text
+    assert f"at most {points} less accurate" in guaranteed.text
+    assert "The guarantee is weakened." in guaranteed.text
+    assert guaranteed.reasons == ("this crowd may be of groups with very different accuracy",)
 
 
 def test_too_few_answers_give_no_guarantee():
@@ -231,7 +231,7 @@ def test_figure_that_covers_the_stop_alone_is_about_an_end_now():
 
 
 def test_small_numbers_are_never_rounded_to_a_stronger_statement():
-    statement = Promise(Goal.EXPLORE_K, "confidence", "")
+    statement = Guarantee(Goal.EXPLORE_K, "confidence", "")
     sentence = statement.sentence(Problem(5, 2, epsilon=0.00025, delta=0.0000005))
     assert "probability at least 99.99995%" in sentence
     assert "at most 0.025 points" in sentence

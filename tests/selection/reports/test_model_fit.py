@@ -156,7 +156,7 @@ def test_certified_run_has_no_guarantee_with_too_few_answers(requester):
     assert (document["epsilon_reached"], document["scope"]) == (None, "")
 
 
-def test_a_kept_promise_is_exported_with_its_epsilon():
+def test_a_kept_guarantee_is_exported_with_its_epsilon():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     row = reports.export_table(run)[0]
     assert (row["epsilon_reached"], row["scope"]) == (0.3, "every pool")
@@ -166,7 +166,7 @@ def test_an_average_that_holds_is_not_called_certified():
     crowd_of_two = crowd(3, good=3, high=0.95, low=0.3)
     run = play(make_run(n=20, k=3, algorithm="credible", slots=40), crowd_of_two)
     row = reports.export_table(run)[0]
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert (row["certified"], row["epsilon_reached"]) == ("on average", 0.3)
     assert row["scope"] == "average over pools like this one"
 

@@ -52,11 +52,11 @@ def test_result_with_no_shows_is_green_and_names_them(requester):
     run = make_run(**SOME, slots=60, slots_per_worker=10)
     run = play(run, without(ABSENT, answer_smoothly))
     assert run.ended_by_guarantee
-    promised = reports.guarantee_of_run(run)
-    assert promised.verdict == "kept"
-    assert "the best 5 of the 27 who took part" in promised.text
-    assert promised.facts.no_shows == ABSENT
-    assert "3 workers without a counted answer are not covered." in promised.text
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.verdict == "kept"
+    assert "the best 5 of the 27 who took part" in guaranteed.text
+    assert guaranteed.facts.no_shows == ABSENT
+    assert "3 workers without a counted answer are not covered." in guaranteed.text
     response = requester.get(admin_url("run_page", run.pk))
     assert "cs-note good" in response.content.decode()
     text = text_of(response)
@@ -74,21 +74,21 @@ def test_requester_may_keep_no_shows_in(requester):
     sent |= {"keep_no_shows": "True", "confirm": "1"}
     assert "no-shows included" in text_of(requester.post(url, sent, follow=True))
     run.refresh_from_db()
-    promised = reports.guarantee_of_run(run)
-    assert promised.facts.no_shows == ()
-    assert "who took part" not in promised.text
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.facts.no_shows == ()
+    assert "who took part" not in guaranteed.text
     assert verified(run)
 
 
 @pytest.mark.parametrize("algorithm", ["lucb", "universal", "credible", "certified", "pair-lucb"])
 def test_early_end_is_judged_without_no_shows_and_its_dump_agrees(algorithm):
     run = play_early(algorithm, epsilon=0.01)
-    promised = reports.guarantee_of_run(run)
+    guaranteed = reports.guarantee_of_run(run)
     assert verified(run)
     if algorithm == "pair-lucb":  # its bounds are by rank: no proof for absences after answers
         return
-    assert promised.facts.no_shows == ABSENT
-    less = promised.epsilon
+    assert guaranteed.facts.no_shows == ABSENT
+    less = guaranteed.epsilon
     changes.apply_changes(run, {"keep_no_shows": True})
     run.refresh_from_db()
     kept = reports.guarantee_of_run(run).epsilon

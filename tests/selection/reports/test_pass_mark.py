@@ -44,14 +44,14 @@ def test_only_who_reach_the_mark_are_selected(rule: str) -> None:
 
 def test_run_goes_on_until_the_marks_are_shown() -> None:
     marked, plain = play(3, algorithm="certified"), play(3, algorithm="certified", pass_mark=None)
-    assert marked.ending == plain.ending == Run.Ending.PROMISE
+    assert marked.ending == plain.ending == Run.Ending.GUARANTEE
     assert sum(line.selected for line in reports.worker_standings(marked)) == 3
     assert marked.count_spent() > plain.count_spent()
 
 
 def test_run_ends_with_its_guarantee_when_questions_run_out() -> None:
     run = play(3, questions=25, pass_mark=0.95, algorithm="certified")
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     lines = reports.worker_standings(run)
     assert not any(line.selected for line in lines)
     assert reports.claims_at_end(run, lines).mark_guarantee.startswith(

@@ -21,7 +21,7 @@ def test_a_fresh_run_reports_nothing_known():
     assert {(line.mean, line.lower, line.upper) for line in lines} == {(None, 0.0, 1.0)}
 
 
-def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
+def test_a_kept_guarantee_is_exported_as_certified_with_ranked_workers():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     document = reports.export_run(run)
     assert document["certified"]
@@ -35,21 +35,21 @@ def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
     assert document["answers_used"] == reports.read_progress(run).counted
 
 
-def test_a_run_stopped_before_any_evidence_promises_nothing():
+def test_a_run_stopped_before_any_evidence_guarantees_nothing():
     run = make_run()
     engine.advance(run.pk)
     lifecycle.stop_run(run)
     run.refresh_from_db()
     assert not reports.export_run(run)["certified"]
-    promised = reports.guarantee_of_run(run)
-    assert promised.text.startswith(
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.text.startswith(
         "No answer was counted: no worker is tested, no worker is selected"
     )
-    assert promised.epsilon is None
+    assert guaranteed.epsilon is None
     assert reports.export_run(run)["workers"] == []
 
 
-def test_a_run_stopped_early_promises_the_gap_it_reached():
+def test_a_run_stopped_early_guarantees_the_gap_it_reached():
     run = make_run(epsilon=0.01, questions=1500, slots=60, slots_per_worker=30)
     for _ in range(6):
         play(run, crowd(3, good=2), most=1)

@@ -30,26 +30,26 @@ def check_one_verdict(
     requester: Client, token: str, run: Run, sentence: str, ended: str = RULE_MET
 ) -> None:
     """Check that every surface states ``sentence`` in its verdict, and no other verdict."""
-    promised = reports.guarantee_of_run(run)
-    assert promised.verdict == "weakened"
-    assert promised.text.startswith(WEAKENED)
-    assert sentence in promised.text
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.verdict == "weakened"
+    assert guaranteed.text.startswith(WEAKENED)
+    assert sentence in guaranteed.text
     response = requester.get(admin_url("run_page", run.pk))
     page = text_of(response)
-    assert promised.text in page
+    assert guaranteed.text in page
     assert page.count(sentence) == 1
     assert ended in page
     assert "cs-note good" not in response.content.decode()
     assert text_of(requester.get(admin_url("run_report", run.pk))).count(WEAKENED) >= 1
     document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
-    assert document["guarantee"] == promised.text
+    assert document["guarantee"] == guaranteed.text
     assert (document["certified"], document["verdict"]) == (False, "weakened")
     _, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
     assert all(WEAKENED in row and "weakened" in row for row in rows)
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
-    assert (shown["guarantee"], shown["verdict"]) == (promised.text, "weakened")
+    assert (shown["guarantee"], shown["verdict"]) == (guaranteed.text, "weakened")
     dump = json.loads(json.dumps(reports.dump_run(run)))
-    assert dump["result"]["guarantee"] == promised.text
+    assert dump["result"]["guarantee"] == guaranteed.text
     assert verify_dump(dump).same
 
 
@@ -96,9 +96,9 @@ def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
 
 def test_verdict_without_a_doubt_is_green(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
-    promised = reports.guarantee_of_run(run)
-    assert promised.verdict == "kept"
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.verdict == "kept"
     response = requester.get(admin_url("run_page", run.pk))
     assert "cs-note good" in response.content.decode()
-    assert promised.text in text_of(response)
+    assert guaranteed.text in text_of(response)
     assert reports.export_run(run)["certified"]

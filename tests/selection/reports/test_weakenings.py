@@ -67,16 +67,16 @@ def test_erased_worker_is_not_taken_back():
 def test_weakening_is_the_same_in_the_api_and_the_files(requester, token):
     run = make_answered_run()
     membership.withdraw_workers(run, ["w0"])
-    promised = reports.guarantee_of_run(run)
-    rows = [each.build_row() for each in promised.weakenings]
+    guaranteed = reports.guarantee_of_run(run)
+    rows = [each.build_row() for each in guaranteed.weakenings]
     assert rows[0]["code"] == "roster"
     assert "“w0”" in rows[0]["sentence"]
-    assert promised.text.startswith("No guarantee after these changes of the roster")
-    assert "1 worker left or was withdrawn after answers had counted (“w0”)" in promised.text
+    assert guaranteed.text.startswith("No guarantee after these changes of the roster")
+    assert "1 worker left or was withdrawn after answers had counted (“w0”)" in guaranteed.text
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
     document = json_of(requester.get(admin_url("run_export", run.pk, "json")))
     for reply in (shown, document):
-        assert (reply["guarantee"], reply["weakenings"]) == (promised.text, rows)
+        assert (reply["guarantee"], reply["weakenings"]) == (guaranteed.text, rows)
 
 
 def test_ended_run_offers_a_copy_instead_of_taking_back():
@@ -94,10 +94,10 @@ def test_changes_that_add_an_assumption_leave_the_verdict_green():
     answer_all(run, crowd(1, 2))
     corrections.retire_question(run.question_set.questions.last(), "a misprint", "ada")
     run = play(run, crowd(1, 2))
-    promised = reports.guarantee_of_run(run)
-    assert promised.verdict == "kept"
-    assert promised.reasons == ()
-    assert {each.code for each in promised.weakenings} >= {"minutes"}
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.verdict == "kept"
+    assert guaranteed.reasons == ()
+    assert {each.code for each in guaranteed.weakenings} >= {"minutes"}
 
 
 def test_verdict_by_hand_names_its_remedy():

@@ -42,7 +42,7 @@ def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester):
 def test_a_forecast_names_the_pools_that_credible_does_not_cover():
     plan = Plan(workers=40, k=8, epsilon=0.08, delta=0.1, questions=200)
     ways = [one for one in candidates.suitable_contenders(plan) if one.name == "credible"]
-    assert all(LIMIT in one.promise.sentence(plan.problem()) for one in ways)
+    assert all(LIMIT in one.guarantee.sentence(plan.problem()) for one in ways)
 
 
 def test_the_run_page_warns_where_workers_seem_nearly_equal(requester):

@@ -70,7 +70,7 @@ def test_run_out_of_budget_continues_once_it_is_raised(algorithm):
     again = reload_run(run)
     assert (again.state, again.ending, again.ended) == ("running", "", None)
     done = play(again, respond)
-    assert done.ending == Run.Ending.PROMISE
+    assert done.ending == Run.Ending.GUARANTEE
     assert {"reopen", "budget"} < {kind for kind, _, _ in events_of(run)}
 
 
@@ -97,7 +97,7 @@ def test_relaxing_epsilon_ends_a_run_that_has_proved_as_much():
     said = changes.apply_changes(run, {"epsilon": round(gap + 0.01, 3)}, "ann")
     assert "The run has achieved this already" in said["epsilon"]
     engine.advance(run.pk)
-    assert reload_run(run).ending == Run.Ending.PROMISE
+    assert reload_run(run).ending == Run.Ending.GUARANTEE
     assert reports.guarantee_of_run(reload_run(run)).epsilon == pytest.approx(gap + 0.01, abs=0.001)
 
 
@@ -234,7 +234,7 @@ def test_an_ended_run_is_put_aside_and_taken_up():
     assert reload_run(run).state == "ready for review"
 
 
-def test_a_run_that_kept_its_promise_or_was_stopped_is_not_reopened():
+def test_a_run_that_kept_its_guarantee_or_was_stopped_is_not_reopened():
     kept = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     stopped = make_run()
     lifecycle.stop_run(stopped)

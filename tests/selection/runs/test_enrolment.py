@@ -51,7 +51,7 @@ def test_run_may_start_with_an_empty_roster_and_ends_with_its_guarantee(algorith
     assert Worker.objects.filter(pool=run.pool).count() == 6
     roster_opening.close_roster(run, "ann")
     done = play(run, crowd(3, 2))
-    assert done.ending == Run.Ending.PROMISE
+    assert done.ending == Run.Ending.GUARANTEE
     assert reports.export_run(done)["workers"]
 
 
@@ -191,7 +191,7 @@ def test_remaining_workers_join_a_running_run_and_the_roster_closes_again():
         Worker.objects.create(pool=run.pool, key=f"w{i}")
     assert roster_opening.join_others(run, "ann") == 2
     now = reload_run(run)
-    assert (now.candidates.count(), now.enrolling, now.proof) == (8, False, {})
+    assert (now.candidates.count(), now.enrolling, now.best_guarantee) == (8, False, {})
     assert sorted(now.candidates.values_list("arm", flat=True)) == list(range(8))
     assert engine.advance(run.pk)
     with pytest.raises(Refused, match="All workers of the pool"):

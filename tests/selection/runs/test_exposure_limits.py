@@ -63,7 +63,7 @@ def test_a_question_that_is_nearly_used_up_is_named(requester):
     assert "nearly used up" in words
 
 
-def test_a_promise_about_this_question_set_and_a_limit_exclude_each_other(requester):
+def test_a_guarantee_about_this_question_set_and_a_limit_exclude_each_other(requester):
     asked = limit(make_questions(20), 5)
     draft = make_run(question_set=asked, start=False, **ABOUT_THIS)
     with pytest.raises(Refused, match="is about all its questions"):

@@ -11,7 +11,7 @@ from selection.runs import lifecycle
 from selection.runs.roster import membership, previews, roster_opening
 from tests.pages import admin_url, json_of, text_of
 from tests.worlds import answer_all, crowd, make_run, play
-from topk.promise import GUARANTEE_LOST
+from topk.guarantee import GUARANTEE_LOST
 from topk.verify import digest_of, verify_dump
 
 pytestmark = pytest.mark.django_db
@@ -43,8 +43,8 @@ def test_withdrawal_after_answers_costs_the_guarantee_on_all_surfaces(requester,
     run = play(run, RESPOND)
     assert run.ended_by_guarantee
     assert not run.certified
-    promised = reports.guarantee_of_run(run)
-    assert (promised.epsilon, promised.verdict) == (None, "none")
+    guaranteed = reports.guarantee_of_run(run)
+    assert (guaranteed.epsilon, guaranteed.verdict) == (None, "none")
     page = requester.get(admin_url("run_page", run.pk))
     assert GUARANTEE_LOST in text_of(page)
     assert "cs-note good" not in page.content.decode()
@@ -84,9 +84,9 @@ def test_early_end_after_a_withdrawal_claims_no_guarantee():
     run.refresh_from_db()
     assert run.status == Run.Status.ENDED
     assert run.guarantee_lost
-    promised = reports.guarantee_of_run(run)
-    assert promised.epsilon is None
-    assert "The selected workers are favoured by all answers." in promised.text
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.epsilon is None
+    assert "The selected workers are favoured by all answers." in guaranteed.text
 
 
 def test_taking_all_workers_back_returns_the_guarantee():
@@ -153,7 +153,7 @@ def test_numberings_cover_withdrawals():
     assert not run.guarantee_lost
     assert "covers 13 workers" in previews.take_back(run, ["w9"])
     membership.take_back(run, ["w9"])
-    assert run.proof == {}
+    assert run.best_guarantee == {}
     run = play(run, crowd(5, good=7, high=0.99, low=0.1))
     assert run.certified
     assert reports.guarantee_of_run(run).verdict == "kept"
@@ -199,9 +199,9 @@ def test_worker_joining_after_answers_is_certified_by_swaps():
     run = play(run, LARGER_CROWD)
     assert run.certified
     assert engine.arrays.load_arrays(run).selector.pool is None
-    promised = reports.guarantee_of_run(run)
-    assert promised.verdict == "kept"
-    assert "when the roster closed, may not depend on the answers" in promised.assumptions
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.verdict == "kept"
+    assert "when the roster closed, may not depend on the answers" in guaranteed.assumptions
     assert_verified(run)
 
 

@@ -60,7 +60,7 @@ def selected_workers(run: Run) -> list[tuple[int, str]]:
 def test_worker_is_selected_for_one_kind_only(name):
     """The best in both is w0, selected for the kind with the weaker second best."""
     run = play(kinds_run(algorithm=name, questions=PLENTY), knowing_crowd())
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert selected_workers(run) == [(0, "w0"), (1, "w2")]
     accepted = run.candidates.filter(verdict=1).values_list("skill", "worker__key")
     assert sorted(accepted) == selected_workers(run)
@@ -70,7 +70,7 @@ def test_worker_is_selected_for_one_kind_only(name):
 @pytest.mark.parametrize("name", MATCHING)
 def test_a_worker_may_be_selected_for_several_where_that_is_wanted(name):
     run = play(kinds_run(algorithm=name, one_kind_each=False, questions=PLENTY), knowing_crowd())
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     assert selected_workers(run) == [(0, "w0"), (1, "w0")]
 
 
@@ -90,9 +90,9 @@ def test_early_end_selects_workers_for_one_kind_only():
     run = play(kinds_run(epsilon=0.01), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
     assert selected_workers(run) == [(0, "w0"), (1, "w2")]
-    promised = reports.guarantee_of_run(run)
-    assert promised.text.endswith("The selected workers are favoured by all answers.")
-    assert promised.epsilon is None or "nobody for two of them" in promised.text
+    guaranteed = reports.guarantee_of_run(run)
+    assert guaranteed.text.endswith("The selected workers are favoured by all answers.")
+    assert guaranteed.epsilon is None or "nobody for two of them" in guaranteed.text
 
 
 def test_leaving_worker_leaves_both_kinds():
@@ -132,7 +132,7 @@ def test_run_rebuilt_from_stored_rows_selects_the_same_workers():
 # -- messages
 
 
-def test_the_promise_names_the_kinds():
+def test_the_guarantee_names_the_kinds():
     run = kinds_run()
     one, other = run.skills
     assert reports.guarantee_of_run(run).target == (

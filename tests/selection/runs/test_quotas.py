@@ -117,7 +117,7 @@ def test_a_draft_keeps_its_quotas_and_shows_them_again(requester):
 
 def test_the_selection_keeps_to_the_quotas():
     run = play(quota_run(), crowd(3, good=2))  # w0 and w1 are the best, both English
-    assert run.ending == "promise"
+    assert run.ending == "guarantee"
     chosen = reports.export_run(run)["workers"]
     assert sorted(row["group"] for row in chosen) == ["English", "Spanish"]
     assert {row["worker"] for row in chosen} & {"w0", "w1"}

@@ -71,7 +71,7 @@ def test_run_of_rounds_continues_without_workers_who_left():
     membership.withdraw_workers(run, ["w3", "w4"])
     play(run, respond)
     run.refresh_from_db()
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     lines = {line.worker: line for line in reports.worker_standings(run)}
     assert {key for key in lines if lines[key].selected} == {"w0", "w1"}
     assert {lines["w3"].verdict, lines["w4"].verdict} == {"not tested"}
@@ -94,7 +94,7 @@ def test_workers_join_an_open_roster_and_verdicts_wait_for_its_closing():
         lambda assignment: "yes" if assignment.candidate.worker == late else respond(assignment),
     )
     run.refresh_from_db()
-    assert run.ending == Run.Ending.PROMISE
+    assert run.ending == Run.Ending.GUARANTEE
     lines = {line.worker: line for line in reports.worker_standings(run)}
     assert len(lines) == 5
     assert lines["w0b"].answers > 0

@@ -31,10 +31,10 @@ SENTENCES = {Goal.AGGREGATE: OF_ALL, Goal.EXPLORE_K: OF_EACH, Goal.MARK: OF_MARK
 
 
 def sentence_of(algorithm: str) -> str:
-    promise = ALGORITHMS[algorithm].promise
-    if promise.goal == Goal.MARK and not promise.mean_share:
+    guarantee = ALGORITHMS[algorithm].guarantee
+    if guarantee.goal == Goal.MARK and not guarantee.mean_share:
         return OF_EACH_MARK
-    return SENTENCES[promise.goal]
+    return SENTENCES[guarantee.goal]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_the_page_of_a_draft_with_quotas_opens(owner):
     assert "With probability at least 90%" in page.content.decode()
 
 
-def test_a_run_that_kept_its_promise_can_be_exported():
+def test_a_run_that_kept_its_guarantee_can_be_exported():
     run = play(make_run(algorithm="certified", options={"accuracy": ACCURACY}), crowd(1, 2))
     assert run.ended_by_guarantee
     assert reports.export_run(run)["certified"] is True

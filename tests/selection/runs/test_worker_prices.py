@@ -55,7 +55,7 @@ def test_a_run_asks_cheap_workers_more_and_its_result_is_exported():
     more = {"slots_per_worker": 20, "k": 5, "question_set": make_questions(200)}
     run = played(make_pool(30, price=["1", "20"]), by_price=True, **more)
     blind = played(make_pool(30, price=["1", "20"]), **more)
-    assert run.ending == blind.ending == "promise"
+    assert run.ending == blind.ending == "guarantee"
     assert cost_of(run) < cost_of(blind)
     text = b"".join(exports.make_file(run, "csv").pieces).decode("utf-8-sig")
     exported = {row["worker"] for row in csv.DictReader(io.StringIO(text))}

@@ -57,7 +57,7 @@ def test_sample_is_always_the_same():
 
 
 @pytest.mark.django_db
-def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
+def test_the_run_keeps_its_guarantee_soon_enough_to_be_watched():
     run = sample_run.prepare_sample_run()
     means = np.array(list(crowd.draw_accuracies(24, seed=0).values()))
     best = np.sort(means)[-run.k :].mean()
@@ -65,14 +65,14 @@ def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
         outcome = simulate_run(
             run.algorithm, means, k=run.k, epsilon=run.epsilon, delta=run.delta, seed=seed
         )
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         assert best - means[outcome.selection].mean() <= run.epsilon
         assert outcome.pulls <= MOST
         assert outcome.pulls_per_arm.max() <= run.deck_size
 
 
 @pytest.mark.django_db
-def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path):
+def test_the_readme_s_first_selection_keeps_its_guarantee_on_40_questions(tmp_path):
     sample_run.prepare_sample_run(tmp_path / "gold.csv")
     answers, bad = file_rows.parse_answers(
         row_parsers.read_path(tmp_path / "sample-answers.csv"), "answers"

@@ -44,7 +44,7 @@ def test_a_run_tells_of_its_questions_its_verdicts_and_its_end():
     assert accepted[0]["why"]
     (end,) = told("run.ended")
     assert (end["run"], end["run_name"]) == (run.pk, run.name)
-    assert (end["ending"], end["promise_kept"]) == ("promise", True)
+    assert (end["ending"], end["guarantee_kept"]) == ("guarantee", True)
 
 
 def test_dealt_assignments_are_announced_once_and_completely():

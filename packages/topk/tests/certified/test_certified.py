@@ -148,7 +148,7 @@ def test_settled_workers_are_settled_rightly_within_the_truth():
         assert (settled[2:] != Verdict.ACCEPTED).all()
         assert (settled[:2] != Verdict.REJECTED).all()
     assert settled.tolist() == [1, 1, -1, -1, -1]
-    assert selector.stop() == ("promise",)
+    assert selector.stop() == ("guarantee",)
 
 
 # -- finite gold
@@ -165,7 +165,7 @@ def test_exhausted_set_leaves_no_gap():
     assert selector.selection().tolist() == [0]
     assert selector.state.pulls.max() <= questions
     assert selector.standing().gap == 0
-    assert "accuracy on this set of 12 questions" in selector.promise.sentence(problem)
+    assert "accuracy on this set of 12 questions" in selector.guarantee.sentence(problem)
 
 
 def test_question_set_of_known_size_needs_fewer_answers():
@@ -193,12 +193,12 @@ def test_a_set_needs_its_size():
 def test_questions_like_these_is_the_default_and_said_so():
     problem = Problem(3, 1, 0.1, 0.1)
     for options in ({}, {"accuracy": LIKE_THESE, "questions": 30}):
-        assert LIKE_THESE in Certified(problem, **options).promise.sentence(problem)
+        assert LIKE_THESE in Certified(problem, **options).guarantee.sentence(problem)
 
 
 def test_sentence_states_the_assumption_between_workers():
     for options in ({}, {"accuracy": THIS_SET, "questions": 30}):
-        assumes = Certified(Problem(3, 1, 0.1, 0.1), **options).promise.assumes
+        assumes = Certified(Problem(3, 1, 0.1, 0.1), **options).guarantee.assumes
         assert ("of other workers" in assumes) is not bool(options)
         assert "how late" not in assumes
 
@@ -225,7 +225,7 @@ def test_quotas_are_kept_and_the_best_within_them_found(least, most):
         assert (least <= counts).all()
         assert (counts <= most).all()
         assert best - truth[chosen].mean() <= 0.25
-    assert "quotas" in selector.promise.sentence(problem)
+    assert "quotas" in selector.guarantee.sentence(problem)
 
 
 def test_quotas_settle_no_worker_they_protect():
@@ -252,7 +252,7 @@ def test_a_rebuilt_selector_certifies_the_same():
     other = again(selector)
     assert other.standing().gap == selector.standing().gap
     assert other.ask(11).tolist() == selector.ask(11).tolist()
-    assert other.promise == selector.promise
+    assert other.guarantee == selector.guarantee
 
 
 def test_outstanding_answers_count_as_made_when_choosing():
@@ -293,7 +293,7 @@ def test_certified_needs_as_few_answers_as_documented(means, k, epsilon, most):
     """Fixed seeds; the page has means of 2,400 and 2,100."""
     for seed in range(2):
         outcome = simulate_run("certified", means, k=k, epsilon=epsilon, delta=0.01, seed=seed)
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         assert outcome.pulls < most
         assert np.sort(means)[-k:].mean() - means[outcome.selection].mean() <= epsilon
 

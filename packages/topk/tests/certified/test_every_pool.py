@@ -86,7 +86,7 @@ def test_errors_are_as_rare_as_guaranteed_in_every_pool(sample, family, delta):
         outcome = simulate_run(
             "certified", truth, k=k, epsilon=0.12, delta=delta, seed=seed, max_pulls=50_000
         )
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         failures += regret(truth, outcome.selection) > 0.12
     assert not too_many(failures, runs, delta)
 
@@ -152,7 +152,7 @@ def test_early_end_reports_the_certified_gap(sample):
             counts = selector.ask(20, rng=rng)
             selector.tell(np.arange(13), rng.binomial(counts, truth), counts)
         named = select_early(selector)
-        assert named.promise.at_the_stop
+        assert named.guarantee.at_the_stop
         if named.epsilon is not None:
             failures += regret(truth, named.arms) > named.epsilon
     assert not too_many(failures, runs, 0.5)
@@ -241,13 +241,13 @@ def test_delta_is_shared_with_the_intervals():
     assert spent == pytest.approx(0.02)
 
 
-def test_promise_names_the_stop_and_its_assumptions():
+def test_guarantee_names_the_stop_and_its_assumptions():
     for options in ({}, {"accuracy": THIS_SET, "questions": 80}):
-        promise = a_run(**options).promise
-        assert promise.at_the_stop
-        assert "nothing but answers distinguishes good workers" in promise.assumes
-        assert "whatever population" not in promise.sentence(Problem(14, 6, 0.05, 0.1))
-    swaps = Certified(Problem(14, 3, 0.05, 0.1)).promise
+        guarantee = a_run(**options).guarantee
+        assert guarantee.at_the_stop
+        assert "nothing but answers distinguishes good workers" in guarantee.assumes
+        assert "whatever population" not in guarantee.sentence(Problem(14, 6, 0.05, 0.1))
+    swaps = Certified(Problem(14, 3, 0.05, 0.1)).guarantee
     assert not swaps.at_the_stop
     assert "distinguishes" not in swaps.assumes
 

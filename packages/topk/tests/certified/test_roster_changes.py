@@ -97,7 +97,7 @@ def test_workers_joining_during_the_answers_are_certified_by_swaps():
     selector = Certified(problem, **options)
     assert selector.pool is None
     assert not Certified.covers_withdrawal(problem, options)
-    assert "when the roster closed, may not depend" in selector.promise.assumes
+    assert "when the roster closed, may not depend" in selector.guarantee.assumes
 
 
 def errors_of_late_joiners(runs, delta=0.2):

@@ -209,7 +209,7 @@ def test_bound_with_small_k_is_rarely_below_the_regret_at_any_time():
 def test_the_bound_is_rarely_below_the_regret_at_any_time():
     """Close workers, delta = .3, looked at after every answer, asked as the rule asks.
 
-    150 runs promise at most 30 %, 45; this fails for a rate of 50 % with probability above 99 %.
+    150 runs guarantee at most 30 %, 45; this fails for a rate of 50 % with probability above 99 %.
     """
     truth, broken = np.array([0.72, 0.66, 0.6, 0.55]), 0
     for seed in range(150):
@@ -259,7 +259,7 @@ def test_small_pools_need_as_few_answers_as_the_page_says(slots):
         (np.append(0.9, np.full(49, 0.7)), 1, 5_500),
     ):
         outcome = simulate_run("certified", means, k=k, epsilon=0.05, seed=1, slots=slots)
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         assert outcome.pulls < most
         assert np.sort(means)[-k:].sum() - means[outcome.selection].sum() <= 0.05 * k
 

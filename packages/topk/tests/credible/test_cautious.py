@@ -57,11 +57,11 @@ def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
 def test_cautious_selector_asks_more_and_states_the_reason(usual):
     cautious = run(pool(11), SMALL, kind=Cautious)
     assert cautious.state.pulls.sum() > usual.state.pulls.sum()
-    said = cautious.promise.sentence(SMALL)
+    said = cautious.guarantee.sentence(SMALL)
     assert said.startswith("Among pools like this one, also where the best workers stand apart")
     assert "at most 10 % end with" in said
-    assert "stand apart" not in usual.promise.sentence(SMALL)
-    assert "stand apart" not in Credible.promise.sentence(SMALL)
+    assert "stand apart" not in usual.guarantee.sentence(SMALL)
+    assert "stand apart" not in Credible.guarantee.sentence(SMALL)
 
 
 def test_a_cautious_selector_is_the_same_when_rebuilt_or_renumbered():
@@ -80,7 +80,7 @@ def test_more_populations_are_torn_too():
     assert posterior.more(1).logs.size > plain.more(1).logs.size
 
 
-def test_a_gap_is_kept_as_promised(sample):
+def test_a_gap_is_kept_as_guaranteed(sample):
     """Pools of 30 good workers and 70 others, of which 85 of 300 break 5 % without caution.
 
     Six pools (100 in full). Fails at 4 (16) or more: exact chance 9 (4) in 100,000 if the rate is

@@ -212,22 +212,22 @@ def test_selectors_of_further_rules_have_no_such_warnings(name):
     assert SELECTORS[name].warnings is not Credible.warnings
 
 
-# -- the promise
+# -- the guarantee
 
 
-def test_sentence_promises_an_average_and_never_a_worst_case():
-    said = Credible.promise.sentence(Problem(40, 8, 0.05, 0.05))
+def test_sentence_guarantees_an_average_and_never_a_worst_case():
+    said = Credible.guarantee.sentence(Problem(40, 8, 0.05, 0.05))
     assert said.startswith("Among pools like this one, at most 5 % end with")
     assert "not a guarantee for every pool" in said
     assert "probability at least" not in said
-    assert "more than 0.07 below" in Credible.promise.sentence(Problem(40, 8, 0.05, 0.05), 0.07)
+    assert "more than 0.07 below" in Credible.guarantee.sentence(Problem(40, 8, 0.05, 0.05), 0.07)
 
 
 @pytest.mark.parametrize("name", [name for name in FIXED_CONFIDENCE if name != "credible"])
 def test_sentences_of_other_rules_do_not_mention_pools(name):
     problem = Problem(40, 1 if name == "lil-ucb" else 8, 0.05, 0.05)
-    assert "pools" not in SELECTORS[name].promise.sentence(problem)
-    assert not SELECTORS[name].promise.average
+    assert "pools" not in SELECTORS[name].guarantee.sentence(problem)
+    assert not SELECTORS[name].guarantee.average
 
 
 # -- the prior from an earlier pool
@@ -281,7 +281,7 @@ def test_an_earlier_pool_saves_small_pools_answers():
 # -- calibration
 
 
-def test_regret_exceeds_epsilon_no_more_often_than_promised(sample):
+def test_regret_exceeds_epsilon_no_more_often_than_guaranteed(sample):
     """20 Beta pools (60 in full) of 30 workers at delta = 0.1, at most 60 answers at a time.
 
     Fails at 9 (17) or more: exact chance 6 in 100,000 if the rate is 10 %. Power: 0.11 (0.66)

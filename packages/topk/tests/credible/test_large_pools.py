@@ -18,8 +18,8 @@ def bell():
     return told(pool(2, LARGE), 8, WANTED)
 
 
-def test_promise_of_large_pools_mentions_feared_gaps():
-    said = [Credible(one).promise.sentence(one) for one in (SMALLER, WANTED)]
+def test_guarantee_of_large_pools_mentions_feared_gaps():
+    said = [Credible(one).guarantee.sentence(one) for one in (SMALLER, WANTED)]
     assert ["stand apart from the others by a gap" in one for one in said] == [False, True]
 
 
@@ -36,7 +36,7 @@ def test_gap_feared_all_along_causes_no_warning():
     assert not any("differ little by little" in said for said in ended.warnings())
 
 
-def test_three_groups_keep_epsilon_as_promised(sample):
+def test_three_groups_keep_epsilon_as_guaranteed(sample):
     """Pools of a thousand, of which without caution 27 of 32 break 5 %.
 
     Six pools (60 in full). Fails at 4 (12) or more: exact chance 9 (4) in 100,000 if the rate is

@@ -21,7 +21,7 @@ def says(selector):
 @pytest.mark.parametrize("kind", [Credible, Cautious])
 def test_the_guarantee_names_standouts_and_laggards(kind):
     ends = {k: kind(Problem(40, k, 0.05, 0.05)) for k in (8, 9, 31, 32)}
-    sentences = {k: end.promise.sentence(end.problem) for k, end in ends.items()}
+    sentences = {k: end.guarantee.sentence(end.problem) for k, end in ends.items()}
     assert sentences[8].endswith(STANDOUTS)
     assert sentences[32].endswith(LAGGARDS)
     assert not any(limit in sentences[k] for k in (9, 31) for limit in (STANDOUTS, LAGGARDS))
@@ -30,16 +30,16 @@ def test_the_guarantee_names_standouts_and_laggards(kind):
 @pytest.mark.parametrize(("n", "k", "epsilon"), [(10, 3, 0.06), (10, 5, 0.036), (30, 9, 0.03)])
 def test_the_guarantee_names_two_groups_if_one_wrong_choice_may_cost_epsilon(n, k, epsilon):
     near, wide = (Problem(n, k, each, 0.2) for each in (epsilon, 0.11))
-    assert Credible(near).promise.sentence(near).endswith(TWO_GROUPS)
-    assert TWO_GROUPS not in Credible(wide).promise.sentence(wide)
+    assert Credible(near).guarantee.sentence(near).endswith(TWO_GROUPS)
+    assert TWO_GROUPS not in Credible(wide).guarantee.sentence(wide)
     assert Credible(near).warnings() == ()
 
 
 @pytest.mark.parametrize("n", [10, 60])
 def test_an_early_end_names_groups_far_apart(n):
     problem = Problem(n, n // 3, 0.12, 0.5)
-    assert Credible(problem).promise.sentence(problem, 0.2).endswith(EARLY)
-    assert EARLY not in Credible(problem).promise.sentence(problem)
+    assert Credible(problem).guarantee.sentence(problem, 0.2).endswith(EARLY)
+    assert EARLY not in Credible(problem).guarantee.sentence(problem)
 
 
 def test_laggards_cause_a_warning_if_nearly_all_are_selected():
@@ -48,7 +48,7 @@ def test_laggards_cause_a_warning_if_nearly_all_are_selected():
 
 
 def test_cautious_names_the_least_gap_that_it_covers():
-    sentence = Cautious(ONE).promise.sentence(ONE)
+    sentence = Cautious(ONE).guarantee.sentence(ONE)
     assert "stand apart from the others by a gap of 0.14 or more" in sentence
 
 

@@ -18,7 +18,7 @@ def test_selector_never_stops_before_half_the_workers_have_two_answers():
         assert not selector.stop()
         assert selector.standing().gap == 1
         selector.tell([arm], [1.0])
-    assert selector.stop() == ("promise",)
+    assert selector.stop() == ("guarantee",)
 
 
 def test_selector_never_stops_before_k_workers_have_two_answers():
@@ -27,7 +27,7 @@ def test_selector_never_stops_before_k_workers_have_two_answers():
     selector.tell(np.arange(49), np.full(49, 9.0), 9)
     assert not selector.stop()
     selector.tell([49], [2.0], 2)
-    assert selector.stop() == ("promise",)
+    assert selector.stop() == ("guarantee",)
 
 
 def play_with_few(truth, few, problem, seed=0):
@@ -47,7 +47,7 @@ def test_worker_without_questions_left_does_not_delay_the_run():
     truth, few = pool(11, 60), np.arange(12)
     all_answer = run(truth, Problem(60, 12, 0.06, 0.1))
     selector = play_with_few(truth, few, Problem(60, 12, 0.06, 0.1))
-    assert selector.stop() == ("promise",)
+    assert selector.stop() == ("guarantee",)
     assert selector.state.pulls.sum() < 2.5 * all_answer.state.pulls.sum()
 
 

@@ -74,14 +74,14 @@ def test_the_gap_covers_any_selection():
 
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_selected_worker_is_bad_as_rarely_as_promised(sample, family, delta):
+def test_a_selected_worker_is_bad_as_rarely_as_guaranteed(sample, family, delta):
     """Proved bounds hardly ever err: this would see a bound that is not there."""
     rng, wrong, runs = np.random.default_rng(7), 0, sample(6, 60)
     for seed in range(runs):
         truth = rng.permutation(FAMILIES[family](rng))
         asked = {"k": 3, "epsilon": 0.2, "delta": delta, "seed": seed, "slots": 20}
         outcome = simulate_run("each-good", truth, max_pulls=50_000, **asked)
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         wrong += loss(truth, outcome.selection, 3) > 0.2
     assert not too_many(wrong, runs, delta)
 
@@ -104,7 +104,7 @@ def test_leader_on_a_question_set_is_asked_more_by_the_root_of_the_rivals():
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-def test_best_of_a_table_is_missed_as_rarely_as_promised(sample, delta):
+def test_best_of_a_table_is_missed_as_rarely_as_guaranteed(sample, delta):
     """Rows are close to each other, and answers to questions depend on each other."""
     rng, wrong, runs = np.random.default_rng(11), 0, sample(10, 100)
     for seed in range(runs):
@@ -131,27 +131,27 @@ def test_rule_each_good_takes_fewer_answers_than_kl_lucb():
 
 
 def test_goal_equals_that_of_kl_lucb():
-    assert EachGood.promise.goal is SELECTORS["kl-lucb"].promise.goal
+    assert EachGood.guarantee.goal is SELECTORS["kl-lucb"].guarantee.goal
 
 
 def test_scores_are_taken_but_not_on_one_question_set():
     problem, options = Problem(8, 3, 0.1, 0.1), score_options("each-good")
-    assert build_selector("each-good", problem, **options).promise == EachGood.promise
+    assert build_selector("each-good", problem, **options).guarantee == EachGood.guarantee
     with pytest.raises(ProblemError, match="for scores choose accuracy on questions like these"):
         build_selector("each-good", problem, accuracy=THIS_SET, questions=50, **options)
 
 
 def test_the_guarantee_names_the_question_set_and_the_open_roster():
     selector = told([0] * 6, [0] * 6, accuracy=THIS_SET, questions=20, asked_open=True)
-    sentence = selector.promise.sentence(selector.problem)
+    sentence = selector.guarantee.sentence(selector.problem)
     assert (
         "at most 10 points less accurate than the 2nd best, in accuracy on this set of 20 questions"
         in sentence
     )
-    assert "does not depend on when it comes" in selector.promise.assumes
-    assert "when the roster closed, may not depend on the answers" in selector.promise.assumes
-    assert "different workers are independent" in selector.promise.assumes
-    assert "joined" not in told([0] * 6, [0] * 6).promise.assumes
+    assert "does not depend on when it comes" in selector.guarantee.assumes
+    assert "when the roster closed, may not depend on the answers" in selector.guarantee.assumes
+    assert "different workers are independent" in selector.guarantee.assumes
+    assert "joined" not in told([0] * 6, [0] * 6).guarantee.assumes
 
 
 def test_roster_open_at_the_first_question_keeps_its_levels_without_joiners():

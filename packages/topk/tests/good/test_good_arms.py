@@ -6,7 +6,7 @@ import pytest
 from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
 from topk.good.by_intervals import HDoC
 from topk.good.by_population import closes, list_sizes
-from topk.promise import Goal
+from topk.guarantee import Goal
 from topk.simulate import simulate_run
 
 from ..harness import DELTAS, too_many
@@ -32,7 +32,7 @@ def test_selected_workers_below_the_mark_are_as_rare_as_stated(sample, rule, del
     """All but one just fail the mark less epsilon: chosen against the rules."""
     truth, runs = np.r_[0.9, np.full(7, MARK - EPSILON - 0.01)], sample(12, 200)
     outcomes = [play(rule, truth, seed, delta) for seed in range(runs)]
-    assert all(outcome.reasons == ("promise",) for outcome in outcomes)
+    assert all(outcome.reasons == ("guarantee",) for outcome in outcomes)
     wrong = sum((truth[outcome.selection] < MARK - EPSILON).any() for outcome in outcomes)
     # One false of two or three is a share of a half or less: the mean share may be delta.
     rate = min(3 * delta, 0.9) if rule in RULES_OF_SHARES else delta
@@ -64,13 +64,13 @@ def test_e_bh_needs_less_evidence_of_each_of_many():
 def test_answers_to_all_questions_of_a_set_decide_exactly():
     rule = told("good-e-bh", [18.0, 17, 2], [30] * 3, accuracy=THIS_SET, questions=30)
     assert rule.selection().tolist() == [0]
-    assert rule.stop() == ("promise",)
+    assert rule.stop() == ("guarantee",)
 
 
 def test_open_roster_needs_more_evidence():
     closed, opened = (told("hdoc", [9.0] * 3, [10] * 3, asked_open=o) for o in (False, True))
     assert opened._level > closed._level
-    assert "joined" in opened.promise.assumes
+    assert "joined" in opened.guarantee.assumes
 
 
 @pytest.mark.parametrize("mark", [0.05, 0.1, 1.0])
@@ -81,8 +81,8 @@ def test_mark_must_be_above_epsilon_and_below_one(mark):
 
 def test_guarantee_names_the_mark():
     rule = told("hdoc", [0.0] * 3, [0] * 3)
-    assert rule.promise.goal is Goal.MARK
-    assert "at least 60%, the pass mark of 70% less ε" in rule.promise.sentence(rule.problem)
+    assert rule.guarantee.goal is Goal.MARK
+    assert "at least 60%, the pass mark of 70% less ε" in rule.guarantee.sentence(rule.problem)
 
 
 @pytest.mark.parametrize(("gone", "seed"), [(0, 1), (0, 2), (0, 3), (2, 4), (2, 5)])

@@ -154,7 +154,7 @@ def test_pair_lucb_needs_less_than_half_of_the_published_exact_rules(means):
 def test_an_unlucky_start_does_not_keep_it_from_ending():
     selector = told([10, 10, 10, 10, 10], [0, 8, 2, 3, 2], delta=0.1)
     truth = np.array([0.8, 0.8, 0.2, 0.2, 0.2])
-    assert selector.simulate(truth, 50_000, False, np.random.default_rng(2)) == ("promise",)
+    assert selector.simulate(truth, 50_000, False, np.random.default_rng(2)) == ("guarantee",)
     assert selector.selection().tolist() == [0, 1]
 
 

@@ -110,7 +110,7 @@ def test_the_instances_are_the_papers():
 def test_gaussian_rewards_can_be_played():
     outcome = simulate_run("lil-rand-lucb", [0.9, 0.2, 0.1], k=1, delta=0.1, gaussian=True)
     assert outcome.selection.tolist() == [0]
-    assert outcome.reasons == ("promise",)
+    assert outcome.reasons == ("guarantee",)
 
 
 def test_registered_names_are_those_of_the_selectors():

@@ -98,7 +98,7 @@ def test_clucb_stops_at_k_epsilon_in_sum():
     selector = told("clucb-pac", pulls, sums, 3, 0.05)
     total = selector._judgement()[2]
     assert 0.05 < total <= 3 * 0.05
-    assert selector.stop() == ("promise",)
+    assert selector.stop() == ("guarantee",)
     assert selector.standing().gap == pytest.approx(total / 3)
 
 

@@ -147,4 +147,4 @@ def test_simulation_of_independent_arms_ends_with_the_best(slots):
         "same-questions", [0.9, 0.5, 0.4], k=1, epsilon=0.1, slots=slots, concentration=3.0
     )
     assert found.selection.tolist() == [0]
-    assert found.reasons == ("promise",)
+    assert found.reasons == ("guarantee",)

@@ -56,7 +56,7 @@ def test_one_best_takes_as_many_answers_as_with_the_stronger_guarantee():
     drive_selector(certified, TRUTH[place], None, 10**5, False, rng)
     outcome = simulate_run("universal", TRUTH, k=1, epsilon=0.1, seed=3)
     assert outcome.pulls == certified.state.pulls.sum()
-    assert outcome.reasons == ("promise",)
+    assert outcome.reasons == ("guarantee",)
 
 
 @pytest.mark.parametrize("change", [{"planned_for": 9}, {"joined_late": 1}, {}])

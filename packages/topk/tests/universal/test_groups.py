@@ -147,7 +147,7 @@ def test_errors_are_as_rare_as_guaranteed_if_each_group_is_a_population(sample, 
             max_pulls=50_000,
             groups=groups,
         )
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         failures += np.sort(truth)[-3:].mean() - truth[outcome.selection].mean() > 0.2
     assert not too_many(failures, runs, delta)
 
@@ -203,12 +203,12 @@ def test_groups_work_on_a_question_set():
 
 def test_guarantee_states_the_assumption_about_groups():
     selector = a_run()
-    assert "whatever population each group of workers comes from" in selector.promise.sentence(
+    assert "whatever population each group of workers comes from" in selector.guarantee.sentence(
         selector.problem
     )
-    assumes = selector.promise.assumes
+    assumes = selector.guarantee.assumes
     assert "distinguished the good workers of a group from the others of the group" in assumes
-    plain = build_selector("universal", Problem(12, 3, 0.05)).promise.assumes
+    plain = build_selector("universal", Problem(12, 3, 0.05)).guarantee.assumes
     assert "good workers from the others:" in plain
 
 

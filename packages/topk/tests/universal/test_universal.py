@@ -37,7 +37,7 @@ def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
         outcome = simulate_run(
             "universal", truth, k=k, epsilon=0.15, delta=delta, seed=seed, max_pulls=50_000
         )
-        assert outcome.reasons == ("promise",)
+        assert outcome.reasons == ("guarantee",)
         failures += regret(truth, outcome.selection) > 0.15
     assert not too_many(failures, runs, delta)
 
@@ -86,7 +86,7 @@ def test_early_end_reports_the_certified_gap(sample):
             asked = np.flatnonzero(counts := selector.ask(20, rng=rng))
             selector.tell(asked, rng.binomial(counts[asked], truth[asked]), counts[asked])
         named = select_early(selector)
-        assert named.promise.at_the_stop
+        assert named.guarantee.at_the_stop
         if named.epsilon is not None:
             failures += regret(truth, named.arms) > named.epsilon
     assert not too_many(failures, runs, 0.5)
@@ -207,12 +207,12 @@ def test_more_certainty_takes_more():
     assert gaps[0] < gaps[2]
 
 
-def test_promise_states_its_workers_and_assumptions():
+def test_guarantee_states_its_workers_and_assumptions():
     selector = a_run()
-    sentence = selector.promise.sentence(selector.problem)
+    sentence = selector.guarantee.sentence(selector.problem)
     assert "whatever population the workers come from" in sentence
-    assert "nothing distinguished the good workers" in selector.promise.assumes
-    assert "how fast they answer" in selector.promise.assumes
+    assert "nothing distinguished the good workers" in selector.guarantee.assumes
+    assert "how fast they answer" in selector.guarantee.assumes
 
 
 def test_universal_needs_an_epsilon():
@@ -270,7 +270,7 @@ def test_no_worker_like_the_others_is_asked_alone_while_a_star_hides():
     truth = np.r_[0.95, np.full(299, 0.7)]
     outcome = simulate_run("universal", truth, k=1, epsilon=0.1, seed=0, max_pulls=4000)
     assert outcome.pulls_per_arm[1:].max() < 400
-    assert outcome.reasons == ("promise",)
+    assert outcome.reasons == ("guarantee",)
 
 
 @pytest.mark.parametrize("n", [2, 4, 30])

@@ -66,7 +66,7 @@ def document(arm_of: Any, answers: Any, steps: Any, chosen: list[int]) -> dict[s
             "enrolling": False,
             "one_kind_each": False,
             "status": "ended",
-            "ending": "promise",
+            "ending": "guarantee",
         },
         "kinds": [{"k": 1, "deck": DECK}],
         "workers": [{"worker": name} for name in ("ada", "ben", "cid", "dot")],
@@ -89,7 +89,7 @@ def document(arm_of: Any, answers: Any, steps: Any, chosen: list[int]) -> dict[s
         "steps": steps,
         "events": [],
         "memory": {},
-        "proof": {},
+        "best_guarantee": {},
         "result": {
             "selection": chosen,
             "by": "algorithm",

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from topk.accuracy import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET
 from topk.best_sets import QUOTAS, Quotas
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem
-from topk.promise import Goal, Promise
 from topk.selector import TOGETHER, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
@@ -119,7 +119,7 @@ class Certified(Selector):
     weighs_start = True
     roster_fixed = True
     interval = TOGETHER
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
     )
     known_options: ClassVar[tuple[Option, ...]] = (
@@ -138,7 +138,7 @@ class Certified(Selector):
             self.pool = EveryPool(problem, self.state, self.questions, weighed.n)
         else:
             self.swaps = Swaps(weighed, self.quotas, self.questions)
-        self.promise = self._promise()
+        self.guarantee = self._guarantee()
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None
         self._means: Floats | None = None
@@ -157,7 +157,7 @@ class Certified(Selector):
             return False
         return covers_numberings(_weighed(problem, options))
 
-    def _promise(self) -> Promise:
+    def _guarantee(self) -> Guarantee:
         measure = f"true accuracy {LIKE_THESE}"
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
@@ -170,7 +170,7 @@ class Certified(Selector):
         if self.options["asked_open"]:
             assumes = assumes.replace("the pool stays", "the closed roster stays") + OPEN_ASSUMES
         return replace(
-            type(self).promise,
+            type(self).guarantee,
             measure=measure,
             within=within,
             assumes=assumes,

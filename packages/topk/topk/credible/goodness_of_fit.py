@@ -10,7 +10,7 @@ answers.
 from dataclasses import dataclass
 from math import exp
 
-from topk.promise import Doubt
+from topk.guarantee import Doubt
 
 from .grid import BENDS
 from .population import Population

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topk.guarantee import Doubt, Goal, Guarantee, ordinal
 from topk.options import Option
 from topk.population_summary import PopulationSummary
 from topk.problem import ProblemError
-from topk.promise import Doubt, Goal, Promise, ordinal
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import fill_level
 
@@ -63,7 +63,7 @@ class Credible(Selector):
     name = "credible"
     title = "Credible"
     covers_leavers = False
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.AGGREGATE,
         "confidence",
         "Ours; calibrated by simulation, docs/credible.md",
@@ -103,9 +103,9 @@ class Credible(Selector):
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
         self._prior = prior_from(self.options["prior"])
         if self._cautious:
-            self.promise = replace(self.promise, among=WITH_GAPS)
+            self.guarantee = replace(self.guarantee, among=WITH_GAPS)
         limits = name_limits(self.problem)
-        self.promise = replace(self.promise, limits=limits, early_limits=EARLY)
+        self.guarantee = replace(self.guarantee, limits=limits, early_limits=EARLY)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)

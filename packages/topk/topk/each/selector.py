@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from topk.accuracy import ACCURACY, QUESTIONS
 from topk.certified.confidence_sequences import bound_means, confidence_intervals
 from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR, SCORES, Certified
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import fill_level
@@ -50,7 +50,7 @@ class EachGood(Selector):
     roster_fixed = True
     says_accuracy = True
     takes_scores = True
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K,
         "confidence",
         "Ours, by the mixtures of Robbins 1970, proved in docs/each-good.md; "
@@ -66,9 +66,11 @@ class EachGood(Selector):
     def _check(self) -> None:
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
-            self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
+            self.guarantee = replace(self.guarantee, measure=measure, assumes=SET_ASSUMES)
         if self.options["asked_open"]:
-            self.promise = replace(self.promise, assumes=self.promise.assumes + JOINED_ASSUMES)
+            self.guarantee = replace(
+                self.guarantee, assumes=self.guarantee.assumes + JOINED_ASSUMES
+            )
         self._bounds_now: tuple[Floats, Floats] | None = None
 
     @classmethod

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 
@@ -39,9 +39,9 @@ MARK = Option(
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 
 
-def pledge(citation: str, **more: Any) -> Promise:
+def pledge(citation: str, **more: Any) -> Guarantee:
     """State the guarantee of such a rule."""
-    return Promise(Goal.MARK, "confidence", citation, assumes=ASSUMES, **more)
+    return Guarantee(Goal.MARK, "confidence", citation, assumes=ASSUMES, **more)
 
 
 class GoodArms(Selector):
@@ -64,9 +64,9 @@ class GoodArms(Selector):
                 f"The pass mark must be above ε and below 1, but it is {self.mark:g}, and ε is "
                 f"{self.problem.epsilon:g}."
             )
-        self.promise = replace(self.promise, mark=self.mark)
+        self.guarantee = replace(self.guarantee, mark=self.mark)
         if self.options["asked_open"]:
-            self.promise = replace(self.promise, assumes=self.promise.assumes + OPEN_ASSUMES)
+            self.guarantee = replace(self.guarantee, assumes=self.guarantee.assumes + OPEN_ASSUMES)
         self._judged: tuple[Flags, Flags] | None = None
 
     @classmethod

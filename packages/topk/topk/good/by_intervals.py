@@ -38,7 +38,7 @@ class HDoC(ByIntervals):
 
     name = "hdoc"
     title = "HDoC"
-    promise = pledge(f"{KANO}, Algorithm 1")
+    guarantee = pledge(f"{KANO}, Algorithm 1")
 
     def _index(self, pulls: Counts, means: Floats) -> Floats:
         return np.asarray(means + np.sqrt(np.log(pulls.sum()) / (2 * pulls)))
@@ -49,7 +49,7 @@ class LUCBG(ByIntervals):
 
     name = "lucb-g"
     title = "LUCB-G"
-    promise = pledge(KANO)
+    guarantee = pledge(KANO)
 
     def _index(self, pulls: Counts, means: Floats) -> Floats:
         return np.asarray(means + self._radius(pulls))
@@ -60,7 +60,7 @@ class APTG(ByIntervals):
 
     name = "apt-g"
     title = "APT-G"
-    promise = pledge(f"{KANO}; sampling of Locatelli, Gutzeit, Carpentier 2016")
+    guarantee = pledge(f"{KANO}; sampling of Locatelli, Gutzeit, Carpentier 2016")
 
     def _index(self, pulls: Counts, means: Floats) -> Floats:
         return np.asarray(-np.sqrt(pulls) * np.abs(self.mark - means))

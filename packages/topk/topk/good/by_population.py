@@ -1,4 +1,4 @@
-"""Our rules for all arms at a mark: closed tests, and answers where the population promises most.
+"""Our rules for all arms at a mark: closed tests, and answers where the population guarantees most.
 
 The population of accuracies is fitted to all answers. It decides the next questions and nothing
 else: acceptance follows from each arm's own evidence, under any population. docs/good-arms.md has
@@ -79,7 +79,7 @@ class MarkShare(GoodByPopulation):
 
     name = "mark-share"
     title = "Mark share"
-    promise = pledge("Ours, by closed e-BH of Xu, Solari and others 2025", mean_share=True)
+    guarantee = pledge("Ours, by closed e-BH of Xu, Solari and others 2025", mean_share=True)
 
     def _needed(self) -> float:
         return self._level - math.log(self.problem.k)
@@ -101,7 +101,7 @@ class MarkAll(GoodByPopulation):
 
     name = "mark-all"
     title = "Mark all"
-    promise = pledge("Ours, by closed testing of Vovk, Wang 2021")
+    guarantee = pledge("Ours, by closed testing of Vovk, Wang 2021")
 
     def _needed(self) -> float:
         return self._level

@@ -32,7 +32,7 @@ class GoodByEValues(GoodArms):
     name = "good-e-bh"
     title = "e-BH"
     says_accuracy = True
-    promise = pledge("Wang, Ramdas 2022, by the mixtures of docs/pass-mark.md", mean_share=True)
+    guarantee = pledge("Wang, Ramdas 2022, by the mixtures of docs/pass-mark.md", mean_share=True)
     known_options: ClassVar[tuple[Option, ...]] = (
         *(ACCURACY, QUESTIONS, SCORES),
         *GoodArms.known_options,
@@ -42,7 +42,7 @@ class GoodByEValues(GoodArms):
         super()._check()
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
-            self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
+            self.guarantee = replace(self.guarantee, measure=measure, assumes=SET_ASSUMES)
 
     def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
         tallies = self._counts(rewards, pulls - rewards)

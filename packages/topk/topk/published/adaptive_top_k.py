@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from topk.best_sets import rank_arms
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector
 from topk.state import State, Verdict
 
@@ -46,16 +46,16 @@ class AdaptiveTopK(RoundSelector):
 
     name = "adaptive-top-k"
     title = "AdaptiveTopK"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.AGGREGATE, "confidence", "Chen, Chen, Zhang, Zhou 2017, Theorems 1 and 4"
     )
     known_options: ClassVar[tuple[Option, ...]] = (CUMULATIVE, HALF, C_ROUND)
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
-        if self.promise.fixed == "confidence" and self.options.get("c_round", 1.0) < 1:
+        if self.guarantee.fixed == "confidence" and self.options.get("c_round", 1.0) < 1:
             note = "shortened rounds are not covered by the proof"
-            self.promise = Promise(Goal.NONE, "confidence", self.promise.citation, note=note)
+            self.guarantee = Guarantee(Goal.NONE, "confidence", self.guarantee.citation, note=note)
 
     def round_pulls(self, r: int) -> int:
         """Compute N_r = ceil(2^2r ln(2 n r^2 / delta)), line 4.
@@ -147,7 +147,7 @@ class AdaptiveTopKBudget(AdaptiveTopK):
 
     name = "adaptive-top-k-budget"
     title = "AdaptiveTopK, fixed budget"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.AGGREGATE, "budget", "Chen, Chen, Zhang, Zhou 2017, experiments; no theorem"
     )
     needs = ("delta", "budget")
@@ -175,7 +175,7 @@ class ImprovedTopK(AdaptiveTopK):
 
     name = "improved-top-k"
     title = "Misclassification-budget TopK"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.AGGREGATE,
         "confidence",
         "Ours, in the spirit of Chen, Chen, Zhang, Zhou 2017, Theorem 2; "

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from topk.best_sets import MATCHING, QUOTAS, Matching, Quotas
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, drive_selector
 from topk.state import State
 
@@ -39,13 +39,13 @@ class OracleSelector(SequentialSelector):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         if self.oracle is not None:
-            promise = self.promise
-            self.promise = Promise(
-                promise.goal,
-                promise.fixed,
-                promise.citation,
-                promise.early,
-                promise.note,
+            guarantee = self.guarantee
+            self.guarantee = Guarantee(
+                guarantee.goal,
+                guarantee.fixed,
+                guarantee.citation,
+                guarantee.early,
+                guarantee.note,
                 self.oracle.within,
             )
 
@@ -134,7 +134,9 @@ class CLUCBPAC(OracleSelector):
 
     name = "clucb-pac"
     title = "CLUCB-PAC"
-    promise = Promise(Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2")
+    guarantee = Guarantee(
+        Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2"
+    )
     known_options: ClassVar[tuple[Option, ...]] = (QUOTAS, MATCHING)
 
     def _strategy(self) -> Strategy:
@@ -155,7 +157,7 @@ class LilCLUCB(OracleSelector, LilSelector):
 
     name = "lil-clucb"
     title = "lil'CLUCB"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT, "confidence", "Jiang, Li, Qiao 2017, Theorem 4.1", early=Goal.AGGREGATE
     )
     known_options: ClassVar[tuple[Option, ...]] = (PARAMETERS, QUOTAS, MATCHING)

@@ -8,8 +8,8 @@ al. 2011, and the multiplier of the exploration is ours.
 import math
 from typing import ClassVar
 
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
-from topk.promise import Goal, Promise
 
 from . import kernels
 from .kernels import Strategy
@@ -22,7 +22,7 @@ class GapE(FixedBudget):
 
     name = "gap-e"
     title = "Gap-E"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, Figure 3; no theorem for K arms"
     )
     known_options: ClassVar[tuple[Option, ...]] = (

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from topk.best_sets import rank_arms
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
 from topk.state import Verdict
 
@@ -28,7 +28,9 @@ class Halving(RoundSelector):
     name = "halving"
     covers_leavers = False
     title = "Halving"
-    promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived")
+    guarantee = Guarantee(
+        Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived"
+    )
     epsilon_moves = False  # it sets the length of every round
     fresh = True
 
@@ -73,7 +75,7 @@ class OptMAIBudget(RoundSelector):
 
     name = "opt-mai-budget"
     title = "OptMAI, fixed budget"
-    promise = Promise(Goal.AGGREGATE, "budget", "Zhou, Chen, Li 2014")
+    guarantee = Guarantee(Goal.AGGREGATE, "budget", "Zhou, Chen, Li 2014")
     needs: ClassVar[tuple[str, ...]] = ("budget",)
     known_options: ClassVar[tuple[Option, ...]] = (BETA,)
     fresh = True
@@ -120,7 +122,7 @@ class OptMAI(OptMAIBudget):
 
     name = "opt-mai"
     title = "OptMAI"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.NONE,
         "confidence",
         "Zhou, Chen, Li 2014, up to its constant",

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from topk.best_sets import rank_arms
-from topk.promise import Goal, Promise
+from topk.guarantee import Goal, Guarantee
 from topk.selector import Counts, Floats
 from topk.state import Verdict
 
@@ -23,7 +23,7 @@ class KLLUCB(SequentialSelector):
 
     name = "kl-lucb"
     title = "KL-LUCB"
-    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
+    guarantee = Guarantee(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
     def _strategy(self) -> Strategy:
         constant = math.log(405.5 * self.problem.n / self.problem.delta)
@@ -48,7 +48,7 @@ class KLRacing(RoundSelector):
     name = "kl-racing"
     title = "KL-Racing"
     epsilon_moves = False  # it decides which arm leaves the race, and when
-    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
+    guarantee = Guarantee(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
     def _target(self) -> Counts:
         return self.undecided.astype(np.int64)

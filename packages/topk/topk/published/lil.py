@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Selector
 from topk.state import State
 
@@ -53,8 +53,8 @@ class LilSelector(SequentialSelector):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         if not self.faithful:
-            citation = self.promise.citation
-            self.promise = Promise(Goal.NONE, "confidence", citation, note=HEURISTIC)
+            citation = self.guarantee.citation
+            self.guarantee = Guarantee(Goal.NONE, "confidence", citation, note=HEURISTIC)
 
     @property
     def faithful(self) -> bool:
@@ -92,7 +92,7 @@ class LilSelector(SequentialSelector):
 class LilLUCB(LilSelector):
     name = "lil-lucb"
     title = "lil'LUCB"
-    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Nowak 2014", early=Goal.EXPLORE_K)
+    guarantee = Guarantee(Goal.EXACT, "confidence", "Jamieson, Nowak 2014", early=Goal.EXPLORE_K)
 
 
 class LUCBpp(LilSelector):
@@ -101,7 +101,7 @@ class LUCBpp(LilSelector):
     name = "lucb-plus-plus"
     covers_leavers = False
     title = "LUCB++"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT, "confidence", "Simchowitz, Jamieson, Recht 2017", early=Goal.EXPLORE_K
     )
 
@@ -114,7 +114,7 @@ class LilRandLUCB(LUCBpp):
 
     name = "lil-rand-lucb"
     title = "lil'RandLUCB"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT, "confidence", "Jiang, Li, Qiao 2017, Theorem 3.1", early=Goal.EXPLORE_K
     )
     sampling = kernels.COIN
@@ -125,7 +125,7 @@ class LilUCB(LilSelector):
 
     name = "lil-ucb"
     title = "lil'UCB"
-    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Malloy, Nowak, Bubeck 2014")
+    guarantee = Guarantee(Goal.EXACT, "confidence", "Jamieson, Malloy, Nowak, Bubeck 2014")
 
     def _check(self) -> None:
         if self.problem.k != 1:

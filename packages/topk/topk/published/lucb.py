@@ -6,7 +6,7 @@ Kalyanakrishnan, Tewari, Auer, Stone: PAC subset selection in stochastic multi-a
 
 import math
 
-from topk.promise import Goal, Promise
+from topk.guarantee import Goal, Guarantee
 
 from . import kernels
 from .kernels import Strategy
@@ -18,7 +18,7 @@ class LUCB(SequentialSelector):
 
     name = "lucb"
     title = "LUCB1"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Tewari, Auer, Stone 2012, Theorem 1"
     )
 

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from topk.best_sets import rank_arms, top_arms
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
@@ -85,7 +85,7 @@ class MultiSAR(PhaseSelector):
     title = "Multi-bandit SAR"
     several_skills = True
     takes_skills = True
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT,
         "budget",
         "Bubeck, Wang, Viswanathan 2013, Theorem 2 for one arm of each",
@@ -168,7 +168,7 @@ class MultiUGapE(Selector):
     several_skills = True
     takes_skills = True
     takes_scores = True
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011; no theorem for K"
     )
     needs = ("epsilon", "budget")

@@ -27,7 +27,7 @@ import math
 import scipy
 
 from topk.best_sets import kth_rival_values
-from topk.promise import Goal, Promise
+from topk.guarantee import Goal, Guarantee
 from topk.selector import Floats, Selector
 
 from . import bounds, kernels
@@ -40,7 +40,7 @@ class PairLUCB(SequentialSelector):
 
     name = "pair-lucb"
     title = "Pair-LUCB"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT,
         "confidence",
         "Ours, by the mixtures of Robbins 1970; sampling of Kaufmann, Kalyanakrishnan 2013",

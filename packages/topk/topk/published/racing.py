@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from topk.best_sets import kth_rival_values, rank_arms
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
 from topk.state import Verdict
 
@@ -24,7 +24,7 @@ class BatchRacing(RoundSelector):
 
     name = "batch-racing"
     title = "BatchRacing"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXACT, "confidence", "Jun, Jamieson, Nowak, Zhu 2016", early=Goal.EXPLORE_K
     )
     needs = ("delta",)

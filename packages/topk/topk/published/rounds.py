@@ -165,7 +165,7 @@ class RoundSelector(Selector):
         return np.zeros(self.problem.n), np.ones(self.problem.n)
 
     def _gap(self) -> float:
-        if self.promise.fixed == "budget":
+        if self.guarantee.fixed == "budget":
             return max(0.0, 1 - int(self.state.pulls.sum()) / (self.problem.budget or 1))
         gap = float(self.state.memory["gap"])
         return min(gap, self.problem.epsilon) if self._is_done() else gap
@@ -181,7 +181,7 @@ class RoundSelector(Selector):
             settled=self.state.verdict,
             gap=self._gap(),
             wanted=self.problem.epsilon if "epsilon" in self.needs else 0.0,
-            round_done=self._round_done() if self.promise.fixed == "confidence" else 0.0,
+            round_done=self._round_done() if self.guarantee.fixed == "confidence" else 0.0,
         )
 
     def _round_done(self) -> float:

@@ -9,7 +9,7 @@ from topk.best_sets import kth_rival_values, top_arms
 from topk.problem import Problem
 from topk.selector import (
     BUDGET_SPENT,
-    PROMISE_KEPT,
+    GUARANTEE_KEPT,
     TOGETHER,
     Counts,
     Floats,
@@ -138,7 +138,7 @@ class SequentialSelector(Selector):
         lower, upper = self._bounds()
         verdict = self._final()
         settled = np.zeros(self.problem.n, np.int8)
-        if self.promise.fixed == "confidence":
+        if self.guarantee.fixed == "confidence":
             settled[lower > kth_rival_values(upper, self.problem.k)] = Verdict.ACCEPTED
             settled[upper < kth_rival_values(lower, self.problem.k)] = Verdict.REJECTED
         return Standing(
@@ -166,7 +166,7 @@ class SequentialSelector(Selector):
         self._judged = None
         self._remember(arms, memo)
         if success:
-            return (PROMISE_KEPT,)
+            return (GUARANTEE_KEPT,)
         return (BUDGET_SPENT,) if memo[kernels.TOTAL] >= budget else ()
 
     def _remember(self, arms: Arms, memo: Memo) -> None:

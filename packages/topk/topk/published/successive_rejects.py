@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from topk.best_sets import rank_arms
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
 from topk.state import Verdict
 
@@ -23,7 +23,7 @@ class Uniform(RoundSelector):
 
     name = "uniform"
     title = "Uniform"
-    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, experiments")
+    guarantee = Guarantee(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, experiments")
     needs = ("budget",)
 
     def _check(self) -> None:
@@ -98,7 +98,7 @@ class PhaseSelector(RoundSelector):
 class SAR(PhaseSelector):
     name = "sar"
     title = "SAR"
-    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, Theorem 1")
+    guarantee = Guarantee(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, Theorem 1")
 
 
 class CSAR(PhaseSelector):
@@ -106,7 +106,7 @@ class CSAR(PhaseSelector):
 
     name = "csar"
     title = "CSAR"
-    promise = Promise(Goal.EXACT, "budget", "Chen, Lin, King, Lyu, Chen 2014")
+    guarantee = Guarantee(Goal.EXACT, "budget", "Chen, Lin, King, Lyu, Chen 2014")
 
     def _phases(self) -> int:
         return self.problem.n
@@ -125,7 +125,7 @@ class SR(PhaseSelector):
 
     name = "sr"
     title = "Successive Rejects"
-    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, experiments")
+    guarantee = Guarantee(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, experiments")
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(
             "schedule",

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
 from topk.state import State
 
@@ -25,7 +25,7 @@ class UGapEc(SequentialSelector):
 
     name = "ugape-c"
     title = "UGapEc"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K, "confidence", "Gabillon, Ghavamzadeh, Lazaric 2012, Theorem 2"
     )
     chosen_row = kernels.CHOSEN
@@ -46,7 +46,7 @@ class UGapEV(SequentialSelector):
 
     name = "ugape-v"
     title = "UGapE-V"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K,
         "confidence",
         "Gabillon, Ghavamzadeh, Lazaric 2012, from memory; logarithm widened by us",
@@ -81,7 +81,7 @@ class UGapEb(FixedBudget):
 
     name = "ugape-b"
     title = "UGapEb"
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric 2012, Theorem 1 for a known H"
     )
     needs = ("epsilon", "budget")

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from topk.accuracy import ACCURACY, QUESTIONS
 from topk.certified.confidence_sequences import confidence_intervals
 from topk.certified.selector import PLANNED_FOR, SCORES
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.problem import Problem
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 
@@ -45,7 +45,7 @@ class SameQuestions(Selector):
     roster_fixed = True
     says_accuracy = True
     takes_scores = True
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.EXPLORE_K,
         "confidence",
         "Ours, by the bets of Waudby-Smith and Ramdas 2024, proved in docs/same-questions.md",
@@ -60,7 +60,7 @@ class SameQuestions(Selector):
     def _check(self) -> None:
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
-            self.promise = replace(self.promise, measure=measure)
+            self.guarantee = replace(self.guarantee, measure=measure)
         n = self.problem.n
         self._met = np.array(self.state.memory.get("met", np.zeros(n)), np.int64)
         self._answers = np.full((n, max(64, int(self._met.max()))), np.nan)

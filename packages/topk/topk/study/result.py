@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from topk.early_selection import select_early
-from topk.promise import GUARANTEE_LOST, rounded_up
-from topk.selector import PROMISE_KEPT, Counts, Selector
+from topk.guarantee import GUARANTEE_LOST, rounded_up
+from topk.selector import GUARANTEE_KEPT, Counts, Selector
 
 from .counting import Counting
 from .rule import Rule
@@ -90,11 +90,11 @@ def _choose_arms(
     failed = counting.failed[roster]
     if failed.any():  # too few are left for a selection
         return np.flatnonzero(~failed), "All that are left; no guarantee.", False, None
-    complete, loss = PROMISE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
+    complete, loss = GUARANTEE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
     if complete and not loss:
         return (
             selector.selection(),
-            rule.describe(selector.promise, None),
+            rule.describe(selector.guarantee, None),
             True,
             rule.problem.epsilon,
         )
@@ -104,7 +104,7 @@ def _choose_arms(
     if early.epsilon is None:
         return early.arms, NOTHING, False, None
     epsilon = rounded_up(early.epsilon)
-    return early.arms, rule.describe(early.promise, epsilon), False, epsilon
+    return early.arms, rule.describe(early.guarantee, epsilon), False, epsilon
 
 
 def _describe_candidates(

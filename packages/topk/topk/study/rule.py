@@ -7,9 +7,9 @@ import numpy as np
 
 from topk.accuracy import LIKE_THESE, MOST_QUESTIONS, THIS_SET
 from topk.groups import check_groups
+from topk.guarantee import Guarantee
 from topk.prices import check_prices
 from topk.problem import Problem, ProblemError
-from topk.promise import Promise
 from topk.registry import (
     COMMON_ORDER_SELECTORS,
     SELECTORS,
@@ -66,9 +66,9 @@ class Rule:
         covers = RunStart(kind, problem.n, [problem.k], limits, self.options).covers_withdrawal
         return is_guarantee_lost(kind, self._absent_of(roster), pulls, covers_withdrawal=covers)
 
-    def describe(self, promise: Promise, epsilon: float | None) -> str:
-        promise = promise.of_scores() if self.scores else promise
-        return promise.sentence(self.problem, epsilon)
+    def describe(self, guarantee: Guarantee, epsilon: float | None) -> str:
+        guarantee = guarantee.of_scores() if self.scores else guarantee
+        return guarantee.sentence(self.problem, epsilon)
 
     def _absent_of(self, roster: Counts) -> Any:
         return ~np.isin(np.arange(self.problem.n), roster)

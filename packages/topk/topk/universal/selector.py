@@ -13,10 +13,10 @@ import numpy as np
 from topk.accuracy import ACCURACY, QUESTIONS
 from topk.best_sets import top_arms
 from topk.groups import GROUPS, check_groups, number_groups
+from topk.guarantee import Goal, Guarantee
 from topk.options import Option
 from topk.prices import PRICES, UNRELATED
 from topk.problem import ProblemError
-from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import fill_level
@@ -65,7 +65,7 @@ class AnyPopulation(Selector):
     title = "Universal"
     weighs_out = True
     says_accuracy = True
-    promise = Promise(
+    guarantee = Guarantee(
         Goal.AGGREGATE,
         "confidence",
         "Ours, proved in docs/universal.md",
@@ -91,11 +91,11 @@ class AnyPopulation(Selector):
         self.groups = check_groups(self.options["groups"], self.problem.n)
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
-            self.promise = replace(self.promise, measure=measure)
+            self.guarantee = replace(self.guarantee, measure=measure)
         if self.groups is not None:
             within = ", whatever population each group of workers comes from"
-            self.promise = replace(self.promise, within=within)
-        self.promise = replace(self.promise, assumes=self._assumptions())
+            self.guarantee = replace(self.guarantee, within=within)
+        self.guarantee = replace(self.guarantee, assumes=self._assumptions())
 
     def _assumptions(self) -> str:
         prices = UNRELATED if self.prices is not None else ""

@@ -73,7 +73,7 @@ class DumpRecord:
     steps: dict[int, dict[str, Any]]
     events: Sequence[dict[str, Any]]
     memory: dict[str, Any]
-    proof: dict[str, Any]
+    best_guarantee: dict[str, Any]
     result: dict[str, Any]
 
     @property
@@ -103,13 +103,13 @@ class DumpRecord:
 
     @property
     def fixed_budget(self) -> bool:
-        return self.algorithm.promise.fixed == "budget"
+        return self.algorithm.guarantee.fixed == "budget"
 
     @property
     def finished(self) -> bool:
         """True if the run claims to have reached its algorithm's own end."""
         ending = self.run["ending"]
-        return bool(ending == "promise" or (self.fixed_budget and ending == "budget"))
+        return bool(ending == "guarantee" or (self.fixed_budget and ending == "budget"))
 
     def claim(self, name: str) -> Floats:
         """Read (n,) a number that is claimed of each arm."""
@@ -177,7 +177,7 @@ def _read_record(document: dict[str, Any]) -> DumpRecord:
         steps={int(step["number"]): step for step in document["steps"]},
         events=document["events"],
         memory=document["memory"],
-        proof=document["proof"],
+        best_guarantee=document["best_guarantee"],
         result=document["result"],
     )
     _refuse_strange(record)

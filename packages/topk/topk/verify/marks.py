@@ -24,7 +24,7 @@ def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
     if replayed.selector is None:
         return set()
     early = record.ended and not record.finished
-    selected = select_arms(replayed.selector, replayed.arms, early, record.proof)
+    selected = select_arms(replayed.selector, replayed.arms, early, record.best_guarantee)
     return set(apply_mark(record, selected).arms.tolist())
 
 

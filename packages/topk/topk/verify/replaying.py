@@ -173,7 +173,7 @@ def _roundtrip_state(state: State) -> State:
 def _epsilon_at(record: DumpRecord, number: int) -> float:
     """Find the ε of this step: it may have been changed since, so each step states its own."""
     kind, step = record.algorithm, record.steps.get(number)
-    moves = kind.epsilon_moves and "epsilon" in kind.needs and kind.promise.fixed == "confidence"
+    moves = kind.epsilon_moves and "epsilon" in kind.needs and kind.guarantee.fixed == "confidence"
     return float(step["wanted"] if step and moves else record.run["epsilon"])
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from topk.promise import GUARANTEE_LOST, Goal, Promise, describe_covered, rounded_up
+from topk.guarantee import GUARANTEE_LOST, Goal, Guarantee, describe_covered, rounded_up
 from topk.roster import build_problem, has_enough
 from topk.selected_arms import EVERYBODY, SelectedArms, only_tested, select_arms, select_everybody
 from topk.selector import Counts
@@ -89,19 +89,19 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
     replayed = (replay_participants(record) if early else None) or replayed
     loss = is_lost(record)
     assert replayed.selector is not None
-    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, loss)
+    selected = select_arms(replayed.selector, replayed.arms, early, record.best_guarantee, loss)
     if loss:
         return selected, GUARANTEE_LOST if record.ended else "", None
-    promise, epsilon = replayed.selector.promise, None
+    guarantee, epsilon = replayed.selector.guarantee, None
     if early:
-        promise, epsilon = selected.promise or promise, selected.rounded_epsilon
-    elif record.run["ending"] == "promise" and promise.goal is not Goal.NONE:
-        epsilon = 0.0 if promise.goal is Goal.EXACT else float(record.run["epsilon"])
-    elif not record.ended and promise.bounds_early:
+        guarantee, epsilon = selected.guarantee or guarantee, selected.rounded_epsilon
+    elif record.run["ending"] == "guarantee" and guarantee.goal is not Goal.NONE:
+        epsilon = 0.0 if guarantee.goal is Goal.EXACT else float(record.run["epsilon"])
+    elif not record.ended and guarantee.bounds_early:
         epsilon = _least_epsilon(record)
     return (
         selected,
-        "" if epsilon is None else _word_guarantee(record, promise, epsilon, selected),
+        "" if epsilon is None else _word_guarantee(record, guarantee, epsilon, selected),
         epsilon,
     )
 
@@ -109,21 +109,21 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
 def _least_epsilon(record: DumpRecord) -> float | None:
     """Find the least ε proved, or else that of the last step; ``verdicts`` checks both."""
     gap = float(record.steps[max(record.steps)]["gap"]) if record.steps else 1.0
-    epsilon = record.proof["epsilon"] if record.proof else gap
+    epsilon = record.best_guarantee["epsilon"] if record.best_guarantee else gap
     return rounded_up(epsilon) if epsilon < 1 else None
 
 
 def _word_guarantee(
-    record: DumpRecord, promise: Promise, epsilon: float, selected: SelectedArms
+    record: DumpRecord, guarantee: Guarantee, epsilon: float, selected: SelectedArms
 ) -> str:
     """Word the guarantee, which is about the workers left, and holds with the run's δ."""
     run, workers = record.run, int((~record.gone & (record.kind == 0)).sum())
     limits = (run["epsilon"], run["delta"], run["budget"])
     problem = build_problem(record.ks, workers, record.algorithm.several_skills, *limits)
     if record.several:
-        promise = replace(promise, within=record.result["among"])
-    promise = replace(promise, covered=_describe_covered(record, selected))
-    return promise.sentence(problem, None if record.finished else epsilon)
+        guarantee = replace(guarantee, within=record.result["among"])
+    guarantee = replace(guarantee, covered=_describe_covered(record, selected))
+    return guarantee.sentence(problem, None if record.finished else epsilon)
 
 
 def _describe_covered(record: DumpRecord, selected: SelectedArms) -> str:

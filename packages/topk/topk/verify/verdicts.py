@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from topk.selector import BUDGET_SPENT, PROMISE_KEPT, Counts, Selector
+from topk.selector import BUDGET_SPENT, GUARANTEE_KEPT, Counts, Selector
 from topk.state import Verdict, pack_memory
 
 from .dump_reader import DumpRecord
@@ -109,28 +109,27 @@ def _may_state(record: DumpRecord, claimed: float, made: float) -> bool:
 
 def _check_best_proof(record: DumpRecord) -> list[Finding]:
     """Check the least ε that was proved on the way, and the arms it was proved of."""
-    if not record.proof:
+    if not record.best_guarantee:
         return []
-    step = int(record.proof["step"])
+    step = int(record.best_guarantee["step"])
     replayed = replay_run(record, step)
     if (selector := replayed.selector) is None:
-        return [Finding("Proof", f"in step {step} there was nothing to choose")]
+        return [Finding("Guarantee", f"in step {step} there was nothing to choose")]
     gap, arms = selector.standing().gap, sorted(replayed.arms[selector.selection()].tolist())
-    if not _may_state(record, record.proof["epsilon"], gap):
-        message = (
-            f"in step {step} ε = {gap:.6f} was proved, and {record.proof['epsilon']:.6f} is stated"
-        )
-        return [Finding("Proof", message)]
-    if arms != sorted(record.proof["arms"]):
-        return [Finding("Proof", f"what was proved in step {step} was proved of others")]
+    if not _may_state(record, record.best_guarantee["epsilon"], gap):
+        stated = record.best_guarantee["epsilon"]
+        message = f"in step {step} ε = {gap:.6f} was guaranteed, and {stated:.6f} is stated"
+        return [Finding("Guarantee", message)]
+    if arms != sorted(record.best_guarantee["arms"]):
+        return [Finding("Guarantee", f"what was guaranteed in step {step} was of others")]
     return []
 
 
 def _check_ending(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
     ending, selector = record.run["ending"], replayed.selector
     message = ""
-    if ending == "promise":
-        if selector is None or PROMISE_KEPT not in selector.stop():
+    if ending == "guarantee":
+        if selector is None or GUARANTEE_KEPT not in selector.stop():
             message = f"it is said to have kept its guarantee, and {_format_gap(selector)}"
     elif record.fixed_budget and ending == "budget":
         if not _is_budget_spent(record) and (

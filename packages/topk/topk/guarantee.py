@@ -54,7 +54,7 @@ ASSUMPTIONS = (
 
 GUARANTEE_LOST = (
     "No guarantee after these changes of the roster: workers left, were withdrawn or joined after "
-    "answers had counted, so the roster may depend on the answers, and the proof does not allow it."
+    "answers had counted, so the roster may depend on the answers, which no guarantee covers."
 )
 
 
@@ -106,7 +106,7 @@ def _exact(number: float) -> Decimal:
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """The guarantee of an algorithm.
 
     goal       the regret that is bounded
@@ -145,7 +145,7 @@ class Promise:
     mark: float | None = None
     mean_share: bool = False
 
-    def of_scores(self) -> "Promise":
+    def of_scores(self) -> "Guarantee":
         """State the same guarantee about true scores, the means, in place of accuracies."""
         return replace(self, measure=self.measure.replace("accuracy", "score"))
 
