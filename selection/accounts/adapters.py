@@ -1,5 +1,8 @@
 """Adapters for django-allauth: sign-up, messages, single sign-on and second factors."""
 
+import base64
+import logging
+import secrets
 from http import HTTPStatus
 from typing import Any
 
@@ -14,13 +17,15 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from selection import encryption
 from selection.errors import Refused
 
-from . import provisioning, secret_encryption
+from . import provisioning
 from .oidc_nonce import NonceAdapter
 from .pages import render_refusal
 
-# Sessions from before SSO and passkeys name this backend as well.
+logger = logging.getLogger(__name__)
+FACTORS = "selection.accounts.factors"  # purpose of the key that encrypts their secrets
 BACKEND = "selection.accounts.RoleBackend"
 SAID = {
     "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes as well.",
@@ -116,10 +121,17 @@ class FactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return secret_encryption.encrypt_secret(text)
+        return encryption.encrypt_text(text, FACTORS)
 
     def decrypt(self, encrypted_text: str) -> str:
-        return secret_encryption.decrypt_secret(encrypted_text)
+        text = encryption.try_decrypt(encrypted_text, FACTORS)
+        if text is None:
+            logger.error(
+                "A second factor was encrypted with another SECRET_KEY: name that one in "
+                "SECRET_KEY_FALLBACKS, or have the factor taken away (manage.py forget_factors)."
+            )
+            return base64.b32encode(secrets.token_bytes(20)).decode()  # no code fits it
+        return text
 
     def get_totp_issuer(self) -> str:
         return "CrowdSelect"

@@ -1,7 +1,7 @@
 """The candidates of a run as packed arrays, and the log of the candidates that changed since.
 
-Triggers of the database write the log, so that no writer can forget it: neither the version before,
-nor a statement by hand.
+Triggers of the database write the log, so that no writer can forget it, not even a statement by
+hand.
 """
 
 from typing import Any

@@ -39,7 +39,7 @@ def count_due(now: datetime | None = None) -> Facts:
         workers=_due_workers(now).count(),
         addresses=_due_entries(now).count(),
         runs=runs.count(),
-        responses=_due_responses(runs).count() + _due_gold(now).count(),
+        responses=Answer.objects.filter(run__in=runs).responded().count() + _due_gold(now).count(),
     )
 
 
@@ -123,10 +123,6 @@ def _due_practice(now: datetime) -> QuerySet[PracticeAnswer]:
         return PracticeAnswer.objects.none()
     since = now - timedelta(days=settings.RESPONSES_DAYS)
     return PracticeAnswer.objects.filter(candidate=None, at__lt=since).exclude(response="")
-
-
-def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
-    return Answer.objects.filter(run__in=runs).responded()
 
 
 @transaction.atomic

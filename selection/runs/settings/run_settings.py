@@ -54,7 +54,7 @@ class RunSetting:
     section     of the form
     label       in forms, if not the name of the column
     about       its description, if the column's help text does not say it
-    initial     its value in a new draft, if not the column's default, which is for older runs
+    initial     its value in a new draft, if not the column's default
     worked_out  its value in a new draft in words, if it differs between runs
     bounds      limits that the column does not state, in pydantic's terms: gt, ge, lt, le
     effect      the sentence about a change of a started run, with {old} and {new}, or a function

@@ -15,9 +15,7 @@ TABLES = (
     "CREATE TABLE dealt (candidate INTEGER PRIMARY KEY, items INTEGER NOT NULL)",
     "CREATE TABLE results (number INTEGER PRIMARY KEY, candidate INTEGER NOT NULL, item INTEGER "
     "NOT NULL, value REAL, reason TEXT NOT NULL, UNIQUE (candidate, item))",
-)
-GIVEN_UP = (
-    "CREATE TABLE IF NOT EXISTS given_up (candidate INTEGER PRIMARY KEY, reason TEXT NOT NULL)"
+    "CREATE TABLE given_up (candidate INTEGER PRIMARY KEY, reason TEXT NOT NULL)",
 )
 ENDED = "ended"
 
@@ -46,7 +44,6 @@ class Storage:
             self._run("PRAGMA locking_mode = EXCLUSIVE")
             self._run("BEGIN EXCLUSIVE")
             self._prepare_tables(settings)
-            self._run(GIVEN_UP)  # files of earlier versions have no such table
             self._run("COMMIT")  # and the lock stays
             self._run("PRAGMA journal_mode = WAL")  # one write to the disk for a commit
         except sqlite3.Error as error:

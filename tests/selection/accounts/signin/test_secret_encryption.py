@@ -4,7 +4,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.test import Client
 
-from selection.accounts import secret_encryption
+from selection.accounts.adapters import FactorAdapter
 from tests.signing import add_app, browser, code, inside, next_step, person, recovery_codes
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_database_holds_secrets_only_encrypted(secret):
     data = [one.data for one in Authenticator.objects.all()]
     encrypted = [one[name] for one in data for name in ("secret", "seed") if name in one]
     assert len(encrypted) == 2
-    assert all(secret_encryption.decrypt_secret(text) != text for text in encrypted)
+    assert all(FactorAdapter().decrypt(text) != text for text in encrypted)
     assert secret not in str(data)
 
 
