@@ -13,7 +13,7 @@ from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.registry import SELECTORS
 from topk.roster import RunStart, drop_no_shows
-from topk.verify import digest_of, verify_dump
+from topk.verify import verify_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -113,13 +113,3 @@ def test_level_of_an_early_end_is_that_of_the_whole_roster():
         assert not drop(name)[0].any()
     assert not drop("lucb", k=7)[0].any()
     assert not drop("universal", epsilon=0.01)[0].any()  # swaps certify: they are about the roster
-
-
-def test_old_dumps_keep_no_shows_in():
-    run = play_early("lucb", epsilon=0.01)
-    changes.apply_changes(run, {"keep_no_shows": True})
-    run.refresh_from_db()
-    document = json.loads(json.dumps(reports.dump_run(run)))
-    del document["run"]["keep_no_shows"]
-    document["digest"] = digest_of(document)
-    assert verify_dump(document).same

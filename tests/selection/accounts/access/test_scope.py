@@ -336,7 +336,7 @@ MAY = {
 }
 STARTS = re.compile(
     r"\.objects\b|_default_manager|get_object_or_404\([A-Z]|user\.has_perm\("
-    r"|orders\.find\(|forecast\.learned\("
+    r"|orders\.find\("
 )
 
 
