@@ -42,6 +42,7 @@ EQUIVALENT = {
         "pass_mark.py: evidence[start:] >= needed",
         "pass_mark.py: _log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log",
         "pass_mark.py: excess >= others",
+        "mark_test.py: rises[decided[0]] >= needed",
     ),
     "a shorter way to the same result": (
         "pass_mark.py: accuracy <= mark →",

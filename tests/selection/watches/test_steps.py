@@ -7,10 +7,13 @@ import pytest
 
 from selection.db import bulk
 from selection.errors import Conflict, Refused
+from selection.imports import catalog
+from selection.imports.row_parsers import WorkerRow
 from selection.models import (
     AuditEntry,
     Delivery,
     GoldAnswer,
+    Question,
     Team,
     Watch,
     WatchedWorker,
@@ -295,3 +298,38 @@ def test_question_sets_of_another_team_are_refused():
         begin.create_watch(watch.pool, [foreign], {"w0": None}, name="foreign", level=0.8)
     with pytest.raises(Refused, match=why):
         begin.change_watch(watch, [foreign])
+
+
+def test_answer_outside_the_choices_is_refused_or_wrong_as_asked():
+    watch = make_watch()
+    Question.objects.update(choices=["yes", "no"])
+    given = [GivenGold("w0", "q1", "perhaps")]
+    (refused,) = gold.record_gold(watch, given)
+    assert (refused.result, "not among the choices" in refused.why) == ("refused", True)
+    (wrong,) = gold.record_gold(watch, given, outside="wrong")
+    assert wrong.result == "added"
+    steps.advance_watch(watch.pk)
+    assert (state_of(watch).answers, state_of(watch).right) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda watch: begin.remove_workers(watch, ["w0"]),
+        lambda watch: alarms.pause_worker(state_of(watch), "ada"),
+        lambda watch: begin.add_workers(watch, {"w3": None}),
+    ],
+)
+def test_change_that_fails_half_way_changes_nothing(monkeypatch, change):
+    watch = make_watch()
+    gold.record_gold(watch, answers("w0", "y"))
+    steps.advance_watch(watch.pk)
+    catalog.take_workers(watch.pool, [WorkerRow(1, "w3", "Worker 3", {})])
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("The disk is full.")
+
+    monkeypatch.setattr(begin.audit, "record_entry", fail)
+    with pytest.raises(RuntimeError):
+        change(watch)
+    assert list(watch.workers.order_by("pk").values_list("state", flat=True)) == ["fine"] * 3
