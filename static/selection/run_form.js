@@ -35,7 +35,7 @@ function showFields(form) {
 function foldAlgorithms(select) {
   const others = [...select.querySelectorAll("optgroup")].slice(1).filter((group) => ![...group.children].some((option) => option.selected));
   const count = others.flatMap((group) => [...group.children]).length;
-  const more = Object.assign(document.createElement("button"), { type: "button", className: "cs-button", textContent: `Show ${count} other algorithms` });
+  const more = Object.assign(document.createElement("button"), { type: "button", className: "cs-button cs-more", textContent: `Show ${count} other algorithms` });
   more.addEventListener("click", () => {
     for (const group of others) group.hidden = false;
     more.remove();

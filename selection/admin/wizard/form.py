@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 from django.db.models import QuerySet
@@ -293,7 +294,9 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
             names = [s.name for s in GUIDE if s.section is section and s.name not in PLACED]
             fields = [self[name] for name in (*more.get(section, ()), *names)]
             parts += [(section.value or "Run", fields)] if fields else []
-        return [*parts, ("Quotas", [self["quota_attribute"], self["quota_lines"]])]
+            if section is Section.DECIDING:
+                parts.append(("Quotas", [self["quota_attribute"], self["quota_lines"]]))
+        return parts
 
     def changes_settings(self) -> bool:
         """Tell if one of “All settings” is not as in every new draft, or is refused."""
@@ -333,7 +336,8 @@ def draft_of_plan(
     }
     values |= {"pool": pool, "question_set": question_set, "algorithm": algorithm}
     try:
-        return drafts.build_draft({"name": "Draft", "enrolling": False} | settings | values)
+        placeholder = {"name": f"Draft {uuid4()}", "enrolling": False}
+        return drafts.build_draft(placeholder | settings | values)
     except Refused as refusal:
         raise FieldError("algorithm", str(refusal)) from refusal
 

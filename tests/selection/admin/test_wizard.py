@@ -222,6 +222,13 @@ def test_an_emptied_setting_that_needs_a_value_keeps_its_default():
     assert read_settings(emptied, settings) == {"price": None, "minutes": 5}
 
 
+def test_a_name_is_free_unless_one_is_given(requester, form_data):
+    make_run(name="Draft", start=False)
+    ordered(requester, form_data)
+    refused = ask(requester, form_data, name="Draft")
+    assert "another run of the name" in str(refused.context["form"].errors["name"])
+
+
 def test_two_runs_of_the_same_question_have_two_names(requester, form_data):
     _, page = ordered(requester, form_data)
     names = [make(requester, page, "credible|").name for _ in range(2)]
