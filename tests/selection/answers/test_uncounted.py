@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from selection import connectors, db_clock, engine, reports
 from selection.admin.page import object_url
-from selection.answers import presence, recording, uncounted
+from selection.answers import outages, presence, recording, uncounted
 from selection.connectors.connector import OutsideAnswer
 from selection.engine import question_choice, withdrawal
 from selection.engine.arrays import load_arrays
@@ -23,6 +23,7 @@ from selection.models import (
     Answer,
     Assignment,
     Connection,
+    Heartbeat,
     RecordedAnswer,
     Run,
     RunConnection,
@@ -170,6 +171,22 @@ def test_a_question_that_a_program_has_is_not_withdrawn(door, client, requester)
         requester.get(reverse("admin:selection_run_open_csv", args=[run.pk]))
     assert withdraw(run) == 0
     assert not Assignment.objects.filter(handed=None).exists()
+
+
+def test_models_are_at_nothing_that_is_handed_out():
+    run = begun(algorithm="same-questions")
+    presence.record_handed(one.pk for one in open_of(run))
+    assert not Assignment.objects.exclude(handed=None).exists()
+
+
+def test_an_outage_prolongs_the_time_that_a_worker_may_be_at_a_task(link):
+    run, now = link.run, db_clock.database_now()
+    Assignment.objects.update(handed=now - timedelta(hours=2))
+    Heartbeat.objects.update_or_create(
+        pk=Heartbeat.WEB, defaults={"at": now - timedelta(hours=1.5)}
+    )
+    outages.record_heartbeat(now)
+    assert withdraw(run) == 0
 
 
 # -- what does not count is listed
