@@ -14,11 +14,10 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 def _cite(entry: str) -> str:
     """Extract the authors' last names and the year, as the algorithms cite the entry."""
-    authors = re.search(r"author = {(.*?)},\n", entry, re.DOTALL)
+    authors = entry.partition("author = {")[2].partition("},\n")[0]
     year = re.search(r"year = {(\d+)}", entry)
-    assert authors is not None
     assert year is not None
-    names = [author.split()[-1] for author in re.split(r"\sand\s", authors[1])]
+    names = [author.split()[-1] for author in re.split(r"\sand\s", authors)]
     return f"{', '.join(names)} {year[1]}"
 
 

@@ -13,11 +13,16 @@ from . import numbers, quantities
 
 Grading = dict[str, Any]
 _SLASHED = re.compile(r"\d{1,2}[-/]\d{1,2}[-/](?:\d{4}|\d\d)")
-_DATED = re.compile(r"\d{1,4}[-/.] ?\d{1,2}[-/.] ?\d{1,4}|.*[^\W\d_]{3}.*\d{4}|\d.*[^\W\d_]{3}.*")
+_DATED = re.compile(
+    r"\d{1,4}[-/.] ?\d{1,2}[-/.] ?\d{1,4}|(?=.*[^\W\d_]{3}).*\d{4}|\d(?=.*[^\W\d_]{3}).*"
+)
 _CLOCK = re.compile(
     r"\d{1,2}:\d\d(:\d\d)?( ?[ap]\.?m\.?| Uhr| h)?|\d{1,2}( ?[ap]\.?m\.?|h\d\d| Uhr)", re.I
 )
-_CLEAR = re.compile(r"\d([.,])(?!\d{3}(?!\d))\d+(?!.*\d[.,]\d)|\d[.,]\d{3}.*([.,])\d+(?!\d)")
+_CLEAR = re.compile(
+    r"\d([.,])(?!\d{3}(?!\d))\d{1,50}+(?!.{0,50}\d[.,]\d)"
+    r"|\d[.,]\d{3}.{0,50}([.,])\d{1,50}+(?!\d)"
+)
 _CODE = re.compile(r"[+-]?0\d+")  # a postal code, an id
 
 

@@ -27,7 +27,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from .keys import unify_marks
+from .keys import normalise_unicode, unify_marks
 from .numbers import parse_number, possible_readings
 from .quantities import match_amount, parse_amount, parse_dates, parse_time
 
@@ -66,7 +66,7 @@ estos anteriores opciones respuestas réponses choix propositions ci-dessus dell
 questi precedenti risposte opzioni das dos opções respostas acima van deze bovenstaande opties
 antwoorden z powyższych nich из перечисленного этого них"""
 _NONE_PHRASES = {"لا شيء", "لا شيء مما سبق", "以上都不是", "以上皆非", "どれでもない"}
-_FINAL = re.compile(r"([\s.,;。、]|(?<=[^\W\d])!)+$")
+_FINAL = re.compile(r"(?<![\s.,;。、])(?:[\s.,;。、]|(?<=[^\W\d])!)++$")
 
 
 def kind_of(choices: Sequence[str], grading: Grading) -> str:
@@ -77,7 +77,7 @@ def kind_of(choices: Sequence[str], grading: Grading) -> str:
 
 def normalise_text(text: str) -> str:
     """Convert the text to NFC, without capitals and surplus spaces: ä is one character."""
-    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+    return " ".join(normalise_unicode("NFC", text).split()).casefold()
 
 
 def is_match(
@@ -199,9 +199,9 @@ def _fold_marks(text: str, grading: Grading) -> str:
 
 
 def _fold_text(text: str, grading: Grading) -> str:
-    text = unicodedata.normalize("NFC", text.strip())
+    text = normalise_unicode("NFC", text.strip())
     if grading.get("no_accents"):
-        letters = unicodedata.normalize("NFD", text)
+        letters = normalise_unicode("NFD", text)
         text = "".join(letter for letter in letters if not unicodedata.combining(letter))
     if not grading.get("spaces"):
         text = " ".join(text.split())

@@ -27,8 +27,12 @@ _TICKS = BITS | dict.fromkeys(("on", "x", "✓", "✔", "checked", "ticked", "se
 _TICKS |= dict.fromkeys(("off", "unchecked", "unticked", "not selected", "nicht gewählt"), "0")
 _SPAN = {"start", "end", "start_offset", "end_offset", "labels", "points", "rle"}
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
-_SOLUTION = re.compile(r"####\s*(.+?)\s*$", re.S)  # GSM8K's mark before the answer
+_SOLUTION = "####"  # GSM8K's mark before the answer
 _EXPECTED = re.compile(r"(equals|is-json|[a-z]+(?:-[a-z]+)*):\s*(.*)", re.S)
+_ASSERTION = re.compile(
+    r"(not-)?(equals|i?contains|regex|javascript|python|similar|llm-rubric|factuality|is-json)"
+    r"(-all|-any)?:"
+)
 
 
 def split_values(value: str) -> list[str]:
@@ -120,10 +124,10 @@ def read_slots(cell: str) -> tuple[list[str], list[str]]:
 
 def read_accepted(value: str) -> tuple[list[str], str]:
     """Read the accepted answers, and the kind that the cell's form shows. Raises Refused."""
-    if solution := _SOLUTION.search(value):
-        number = solution[1].replace(",", "")
+    if solution := value.partition(_SOLUTION)[2].strip():
+        number = solution.replace(",", "")
         known = numbers.parse_number(number) is not None
-        return [number if known else solution[1]], "number" if known else ""
+        return [number if known else solution], "number" if known else ""
     listed = _read_list(value)
     listed = listed if isinstance(listed, list) else []
     types = {str(e.get("type", "")) for e in listed if isinstance(e, dict)} - {"", "equals"}
@@ -135,8 +139,7 @@ def read_accepted(value: str) -> tuple[list[str], str]:
 
 
 def _is_assertion(value: str) -> bool:
-    names = "equals|i?contains|regex|javascript|python|similar|llm-rubric|factuality|is-json"
-    return re.match(rf"(not-)?({names})(-all|-any)?:", value) is not None
+    return _ASSERTION.match(value) is not None
 
 
 # -- responses
@@ -177,7 +180,7 @@ def _join_listed(response: str) -> str:
 
 def _split_ticks(text: str, choices: Sequence[str], grading: Grading) -> Iterator[list[str]]:
     """Yield each way to read the text as choices with commas or the like between."""
-    parts = re.split(r"(\s*[,;/+&\t\n]\s*)", text)
+    parts = re.split(r"((?<!\s)\s*[,;/+&\t\n]\s*)", text)
     parts = parts if len(parts) > 1 else re.split(r"(\s+)", text)
     stack: list[tuple[int, list[str]]] = [(0, [])]
     for _ in range(1000):

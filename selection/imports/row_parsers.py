@@ -223,7 +223,7 @@ def arrange_choices(
 
 
 def _label(column: str) -> str:
-    return re.sub(r"\W+$", "", column)[-1:]
+    return re.sub(r"(?<!\W)\W+$", "", column)[-1:]
 
 
 def _mix_choices(answer: str, wrong: Sequence[str]) -> str:

@@ -29,12 +29,14 @@ class Tick(str):
 
 _NUMBERED = re.compile(r"(q(uestion)?\s*)?\d+\s*[.):-]\s*", re.I)
 _BEFORE = re.compile(r"(answer\.|output:)", re.I)
-_GRID = re.compile(r".*\[(.+)\]\s*", re.S)
+_GRID = re.compile(r".*\[([^\[]+)\]\s*", re.S)
 # A choice after its question: q1/gull, q1[gull], q1: gull, and REDCap's q1___2.
-_CHOICE_OF = re.compile(r"(.+?)\s*(?:___|[/\[({:.–-])\s*([^/\[({:]+?)\s*[\])}]?")
+_CHOICE_OF = re.compile(
+    r"(.{1,300}?)\s{0,3}(?:___|[/\[({:.–-])\s{0,3}([^/\[({:]{1,100}?)\s{0,3}[\])}]?"
+)
 # Markdown that a survey would not show: pictures and links except their text, emphasis, headings.
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_MARKS = re.compile(r"[*`#]+|(?<!\w)_+|_+(?!\w)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]++|\([^()]*\))*+\)")
+_MARKS = re.compile(r"[*`#]+|(?<!\w)_+|(?<!_)_++(?!\w)")
 _WORKER = (
     ".*prolific(p?id|participant).*",
     ".*(worker|participant|annotator|mturk)(public|private)?id.*|recordid|surveyidentifier",

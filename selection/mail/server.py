@@ -18,7 +18,7 @@ NO_SERVER = (
     "No mail server is configured. The administrator of this server sets EMAIL_HOST, then sends a "
     "test message on the page “System”."
 )
-_ADDRESS = re.compile(r"[^\s<>\"'(),;:]+@[^\s<>\"'(),;:]+")
+_ADDRESS = re.compile(r"(?<![^\s<>\"'(),;:])[^\s<>\"'(),;:]+@[^\s<>\"'(),;:]+")
 UNAVAILABLE = 421  # the server closes the connection
 SECURITY = "5.7."  # enhanced status codes of a policy, which say nothing about the mailbox
 

@@ -33,7 +33,9 @@ _REFUSED = re.compile(words.match_whole(words.REFUSALS), re.IGNORECASE)
 _LIST_ITEM = re.compile(
     r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*(?:[).:]|[ \t]+[-–—→])[*_]*[ \t]"
 )
-_OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
+_OUT_OF = re.compile(
+    r"(?<!\d)(\d++)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])"
+)
 _OUT_OF_WORDS = re.compile(r"(?<=\d)[ \t]+out of[ \t]+(?=(?:5|10|100)(?!\d))")
 _TO = words.join_words(words.RANGES, "a|-|–|—|~|/|…|...")
 # A scale that the reply repeats, and a range of ratings.
@@ -217,7 +219,7 @@ class _Reader:
         part = self.names.take(line)
         if not part.chosen or (part.rest.strip() and _NO_LEAD.match(line)):
             return False
-        if re.match(rf"[\s*_\"')\]]*,?[ \t]*{_BECAUSE}", part.rest):
+        if re.match(rf"[\s*_\"')\]]*+,?[ \t]*+{_BECAUSE}", part.rest):
             return True
         ends = re.match(r"\s*$|[\s*_\"')\]]*(?:[.,;:!(]|[-–—](?!\w))", part.rest)
         others = self.names.read_mentions(part.rest)

@@ -19,7 +19,7 @@ DOLLARS = ("$", "USD", "US$")
 SOURCE = f"genai-prices {__version__}"
 TOKENS = 1_000  # priced: below the tiers of long requests
 ADVICE = "its calls count as free: give price_in and price_out to count and to limit the money"
-VERSION = re.compile(r"([-@](latest|preview|exp|\d{4}-\d\d-\d\d|\d\d-\d\d|\d{3,8}))+$")
+VERSION = re.compile(r"([-@](latest|preview|exp|\d{4}-\d\d-\d\d|\d\d-\d\d|\d{3,8})){1,6}$")
 
 
 def find_prices(url: str, model: str) -> dict[str, Decimal]:

@@ -25,7 +25,7 @@ MESSAGE_TOKENS = 16  # a message's own tokens, besides its text
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _FIELD = re.compile(r"\{([^{}\n]{1,100})\}")  # also a column's name
-MEDIA = re.compile(r"!\[([^\]]*)\]\(<?([^)>\s]+)>?\)")
+MEDIA = re.compile(r"!\[((?:(?!!\[)[^\]])*)\]\(<?((?:(?!!\[)[^)>\s])+)>?\)")
 UNSEEN = re.compile(r"\.(mp3|m4a|ogg|wav|mp4|webm|mov)$", re.IGNORECASE)
 # What a model is told about the form of its answer, by kind of question.
 _REQUESTS = {

@@ -9,7 +9,7 @@ from selection.limits import LONGEST_TEXT
 
 MOST_FILES = 1_000  # of one pattern
 LONGEST_CHARACTER = 4  # bytes
-_PATTERN = re.compile(r"\S+\.(txt|md)|[^\n]*\*[^\n]*\.(txt|md)")
+_PATTERN = re.compile(r"\S+\.(txt|md)|[^\n*]*\*[^\n]*\.(txt|md)")
 
 
 def is_file_pattern(text: object) -> bool:

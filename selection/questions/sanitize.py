@@ -28,11 +28,12 @@ KINDS = {
 }
 BY_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
 OWN = "media:"
-# A bare address of a picture, sound or film in a text.
+# A bare address in a text; of a picture, sound or film: the group.
 _BARE = re.compile(
-    r"(?<![(<\[\"\w/=])((?:https://[^\s<>()]+?|media:[\w.-]+?)\.(?:"
+    r"(?<![(<\[\"\w/=])(?:((?:https://[^\s<>()]+?|media:[\w.-]+?)\.(?:"
     + "|".join(BY_ENDING)
-    + r")(?:\?[^\s<>()]*)?)(?=[\s,;:!?]|\.?$|\.\s|$)",
+    + r")(?:\?[^\s<>()]*+)?)(?=[\s,;:!?]|\.?$|\.\s|$)"
+    r"|https://[^\s<>()]*+|media:[\w.-]*+)",
     re.I | re.M,
 )
 _MEDIA = {"src", "aria-label", "controls", "preload"}
@@ -68,12 +69,13 @@ class QuestionTexts:
 
     def html(self, text: str) -> SafeString:
         reader = _MARKDOWN if self.markdown else _PLAIN
-        html = reader.render(_BARE.sub(r"![](<\1>)", text), {"texts": self})
+        html = reader.render(_BARE.sub(_show_file, text), {"texts": self})
         return mark_safe(_sanitise_html(html))  # noqa: S308
 
     def choice(self, text: str) -> SafeString:
         """Render a choice: escaped, or as a picture if it is the address of one."""
-        if not _BARE.fullmatch(text.strip()):
+        bare = _BARE.fullmatch(text.strip())
+        if not (bare and bare[1]):
             return escape(text)
         address, kind = self.place(text.strip())
         if not address:
@@ -95,6 +97,10 @@ class QuestionTexts:
 
 
 QuestionTexts.NONE = QuestionTexts(False, {})
+
+
+def _show_file(bare: re.Match[str]) -> str:
+    return f"![](<{bare[1]}>)" if bare[1] else bare[0]
 
 
 def _alt_text(address: str) -> str:

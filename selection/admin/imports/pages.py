@@ -214,5 +214,5 @@ IMPORT_PAGES = (UploadPage, PreviewPage)
 
 def _are_alike(reasons: Sequence[str]) -> bool:
     """Tell if the reasons differ only in the names that they quote."""
-    kinds = {re.sub("“.*?”", "", reason) for reason in reasons}
+    kinds = {re.sub("“[^”]*(?:”|$)", "", reason) for reason in reasons}
     return len(reasons) >= ALIKE_ROWS and len(kinds) == 1

@@ -127,11 +127,11 @@ def _number(number: float) -> str:
 
 # -- formats of Excel that change what a number shows
 
-_ATTRIBUTES = re.compile(r"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
-_CELL = re.compile(r"<c ([^>]*)>")
+_ATTRIBUTES = re.compile(r"""(?<![\w:])([\w:]++)=(?:"([^"]*)"|'([^']*)')""")
+_CELL = re.compile(r"<c ([^<>]*)>")
 _BUILT_IN = {9: "0%", 10: "0.00%", 12: "# ?/?", 13: "# ??/??"}
-_LITERAL = re.compile(r'\[\$([^\]-]*)[^\]]*\]|"([^"]*)"|([€$£¥₹₽₩₺%])')
-_SHOWN = re.compile(r'[%€$£¥₹₽₩₺]|\?/\?|[0-9#?]\s*\\?\s*"|^0{2,}$|\[\$[^\]-]')
+_LITERAL = re.compile(r'\[\$([^\[\]-]*+)[^\[\]]*\]|"([^"]*)"|([€$£¥₹₽₩₺%])')
+_SHOWN = re.compile(r'[%€$£¥₹₽₩₺]|\?/\?|[0-9#?]\s*+\\?\s*+"|^0{2,}$|\[\$[^\]-]')
 
 
 def _attributes(tag: str) -> dict[str, str]:
@@ -164,10 +164,10 @@ def _read_formats(raw: bytes, title: str) -> Formats:
 
 def _read_codes(styles: str) -> dict[str, str]:
     """Read, by number of a cell's style, the codes of the formats that matter."""
-    own = [_attributes(tag) for tag in re.findall(r"<numFmt ([^>]*)>", styles)]
+    own = [_attributes(tag) for tag in re.findall(r"<numFmt ([^<>]*)>", styles)]
     codes = _BUILT_IN | {int(f["numFmtId"]): html.unescape(f["formatCode"]) for f in own}
-    cells = re.search(r"<cellXfs\b(.*?)</cellXfs>", styles, re.S)
-    tags = re.findall(r"<xf ([^>]*)>", cells[1]) if cells else []
+    cells = styles.partition("<cellXfs")[2].partition("</cellXfs>")[0]
+    tags = re.findall(r"<xf ([^<>]*)>", cells)
     ids = [int(_attributes(tag).get("numFmtId", 0)) for tag in tags]
     used = {str(i): codes.get(number, "").split(";")[0] for i, number in enumerate(ids)}
     return {style: code for style, code in used.items() if _SHOWN.search(code)}
@@ -178,9 +178,9 @@ def _find_sheet(archive: zipfile.ZipFile, title: str) -> str:
         archive.read(f"xl/{name}").decode("utf-8", "replace")
         for name in ("workbook.xml", "_rels/workbook.xml.rels")
     )
-    sheets = [_attributes(tag) for tag in re.findall(r"<sheet ([^>]*)>", book)]
+    sheets = [_attributes(tag) for tag in re.findall(r"<sheet ([^<>]*)>", book)]
     link = next(s["r:id"] for s in sheets if html.unescape(s["name"]) == title)
-    parts = [_attributes(tag) for tag in re.findall(r"<Relationship ([^>]*)>", links)]
+    parts = [_attributes(tag) for tag in re.findall(r"<Relationship ([^<>]*)>", links)]
     target = next(part["Target"] for part in parts if part["Id"] == link)
     return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
 

@@ -60,8 +60,9 @@ def detect_dialect(raw: bytes, encoding: str) -> Dialect:
 
 def _is_spaced(text: str, delimiter: str) -> bool:
     between = re.escape(delimiter)
-    cell = rf'{between} +"[^"\n]*"\s*?({between}|[\r\n]|$)'
-    return bool(delimiter) and re.search(cell, text) is not None
+    return bool(delimiter) and bool(
+        re.search(rf'{between} +"[^"\n]*"\s*?({between}|[\r\n]|$)', text)
+    )
 
 
 def _guess_dialect(text: str, encoding: str) -> Dialect:

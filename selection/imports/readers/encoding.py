@@ -39,7 +39,7 @@ _PIECE = 1024 * 1024
 _EUROPEAN = ("cp1252", "mac_roman", "cp1250", "iso8859_2", "cp850")
 # Words with a letter beyond ASCII, and marks of a wrong encoding: a capital within a word of small
 # letters, a sign beside a letter, Czech in Western letters.
-_FOREIGN = re.compile(r"[^\W\d_]*[^\x00-\x7f][^\s;,|]*")
+_FOREIGN = re.compile(r"(?<![A-Za-z])[A-Za-z]*[^\x00-\x7f][^\s;,|]*")
 _SIGN = r"[^\w\s\x00-\x7f’‘‚“”„…–—®™°«»¿¡·]"
 _ODD = re.compile(
     rf"(?<=[a-zà-öø-ÿ])[A-ZÀ-ÖØ-ÞŒŠŸŽ]|(?<=[A-Z])[À-ÖØ-ÞŒŠŸŽ](?=[a-zà-öø-ÿ])"

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 
 from selection.texts import counted
 
-_TEXT = r'"(?:[^"\\]|\\.)*"'
-_CHOSEN = re.compile(rf'"value"\s*:\s*{{\s*"choices"\s*:\s*(\[(?:\s*{_TEXT}\s*,?)*\s*\])')
+_TEXT = r'"(?:[^"\\]|\\.)*+"'
+_CHOSEN = re.compile(rf'"value"\s*:\s*{{\s*"choices"\s*:\s*(\[\s*+(?:{_TEXT}\s*+,?\s*+)*+\])')
 _CONTROL = re.compile(rf'"from_name"\s*:\s*({_TEXT})')
-# A result of choices, with the control on either side of its type.
-_CHOICES_RESULT = re.compile(
-    rf'"from_name"\s*:\s*({_TEXT})[^{{}}\[\]]*"type"\s*:\s*"choices"'
-    rf'|"type"\s*:\s*"choices"[^{{}}\[\]]*"from_name"\s*:\s*({_TEXT})'
-)
+_RESULT = re.compile(r"[^{}\[\]]+")  # without its value
+_OF_CHOICES = re.compile(r'"type"\s*:\s*"choices"')
 _CONFIG = re.compile(rf'"label_config"\s*:\s*({_TEXT})')
-_CONTROLS = re.compile(r"<Choices\b[^>]*>")
-_CHOICE = re.compile(r"""<Choice\b[^>]*?\bvalue=(?:"([^"]*)"|'([^']*)')""")
+_CONTROLS = re.compile(r"<Choices\b[^<>]*>")
+_CHOICE = re.compile(r"""<Choice\b[^<>]*?\bvalue=(?:"([^"]*)"|'([^']*)')""")
 _MULTIPLE = re.compile(r"""\bchoice=["']multiple["']""")
 MOST = 200  # more are texts rather than choices
 BETWEEN = "|"
@@ -60,7 +57,8 @@ def read_choices(text: str) -> Choices | None:
 
 def _sole_control(text: str) -> Choices | None:
     """Find the only control for choices beside controls of other kinds, without its choices."""
-    chosen = {match[1] or match[2] for match in _CHOICES_RESULT.finditer(text)}
+    results = (match[0] for match in _RESULT.finditer(text) if _OF_CHOICES.search(match[0]))
+    chosen = {match[1] for result in results for match in _CONTROL.finditer(result)}
     if len(chosen) != 1:
         return None
     control = json.loads(chosen.pop(), strict=False)

@@ -226,7 +226,7 @@ FORMATS = (
         known=_LM_EVAL,
         document="doc_hash",
         path=re.compile(
-            r"(.*/)?(?P<model>[^/]+)/samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[^/]*)?\.jsonl"
+            r"(.*/)?(?P<model>[^/]+)/samples_(?P<task>[^/]+?)(_\d{4}-\d\d-\d\dT[^/_]*)?\.jsonl"
         ),
     ),
     Format(
@@ -241,7 +241,8 @@ FORMATS = (
         item=("instance_id",),
         known=_HELM,
         path=re.compile(
-            r"(.*/)?(?P<task>[^/]*?),?\bmodel=(?P<model>[^,/]+)[^/]*/per_instance_stats\.json"
+            r"(.*/)?(?P<task>(?:(?!,?\bmodel=)[^/])*+),?model=(?P<model>[^,/]++)[^/]*+"
+            r"/per_instance_stats\.json"
         ),
     ),
     Format("Inspect", _signs("eval samples"), _inspect_metrics, records=_inspect_records),

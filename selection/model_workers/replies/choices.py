@@ -27,7 +27,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _OPENER = re.compile(
-    rf"[\s*_]*(?:{words.match_whole(words.OPENERS)}[\s,:]*|"
+    rf"[\s*_]*+(?:{words.match_whole(words.OPENERS)}[\s,:]*|"
     r"(?:q|question|frage)?[ \t]*\d{1,2}[.):][ \t]+)",
     re.IGNORECASE,
 )
@@ -50,7 +50,7 @@ _AFTER = re.compile(
 )
 _ENDS = re.compile(r"\s*(?:$|\n|[.,;:!?(\[)\]}\"'*_`$|<>/&+~\\]|[-–—→])")
 _DENIED = re.compile(
-    rf"[\s*_\"')\]]*(?:(?:{words.match_whole('is|are|was|would be|ist|est|es|é|è')}[ \t]+)?"
+    rf"[\s*_\"')\]]*+(?:(?:{words.match_whole('is|are|was|would be|ist|est|es|é|è')}[ \t]+)?"
     rf"(?:{words.match_whole('definitely|clearly|also|simply|therefore|probably|likely')}[ \t]+)?"
     rf"{words.match_whole(words.WRONG)}|(?:is|are|was)n't|{words.join_words(words.NEGATED_AFTER_JOINED)})",
     re.IGNORECASE,
@@ -61,9 +61,10 @@ _DENIAL = re.compile(
 )
 _BUT = re.compile(words.match_whole("but|sondern|sino|mais|mas|ma|rather|а|بل"), re.IGNORECASE)
 _CONDITION = re.compile(
-    rf"[\s,*_)\"']*(?:{words.join_words(words.CONDITIONS)})(?!\w)", re.IGNORECASE
+    rf"[\s,*_)\"']*+(?:{words.join_words(words.CONDITIONS)})(?!\w)", re.IGNORECASE
 )
-_NOTHING = re.compile(rf"[\s*_\"'(]*{words.match_whole(words.NOTHING)}", re.IGNORECASE)
+_QUERY = re.compile(r"[^.!?\n]{0,80}\?")
+_NOTHING = re.compile(rf"[\s*_\"'(]*+{words.match_whole(words.NOTHING)}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -271,8 +272,7 @@ def _is_denied(text: str, start: int, end: int) -> bool:
     clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
     turn = None if "thing but" in clause else _BUT.search(clause)
     clause = clause[turn.end() :] if turn else clause
-    query = re.compile(r"[^.!?\n]{0,80}\?").match(text, end)
-    return bool(query or _DENIAL.search(clause) or _DENIED.match(text, end))
+    return bool(_QUERY.match(text, end) or _DENIAL.search(clause) or _DENIED.match(text, end))
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
@@ -281,7 +281,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 
 _JOINT = re.compile(
-    rf"[\s*_\"')]+(?:{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES, words.RANGES)})",
+    rf"[\s*_\"')]++(?:{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES, words.RANGES)})",
     re.IGNORECASE,
 )
 

@@ -16,7 +16,9 @@ _DIGITS = (
 _SIGN = r"(?:(?<![\w)%])[-+−–‑][ \t]?)?"
 _MONEY = r"(?:[$€£¥₹₽₩]|USD|EUR|US\$)?[ \t]?"
 _NUMBER = re.compile(rf"(?<![\w.^])(?<!\w[-–_])({_SIGN}){_MONEY}({_SIGN})({_DIGITS})")
-_FRACTION = re.compile(rf"({_SIGN})(?:(\d+)[ \t]*)?\\frac\{{({_DIGITS})\}}\{{({_DIGITS})\}}")
+_FRACTION = re.compile(
+    rf"({_SIGN})(?:(?<!\d)(\d++)[ \t]*+)?\\frac\{{({_DIGITS})\}}\{{({_DIGITS})\}}"
+)
 _OVER = re.compile(r"[ \t]*[/⁄][ \t]*(\d+(?:[.,]\d+)?)(?![\d/])")
 _MIXED = re.compile(r"[ \t](\d+)[/⁄](\d+)(?![\d/])")
 _SCALE = re.compile(r"[ \t]?([千万萬亿億]|[^\W\d_]+)")
@@ -28,8 +30,8 @@ _RANGE = re.compile(
 )
 _EXPRESSION = re.compile(r"[^\w\n.]{0,3}[ \t]*[+*×÷·=/x−-][ \t]*[$(\d]")
 _COMPOSED = re.compile(
-    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)"
-    r"[{(]?[-−]?[\d.,]+[})]?[\s*_`$).]*|\W*\\frac.*"
+    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]++(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)"
+    r"[{(]?[-−]?[\d.,]++[})]?[\s*_`$).]*|\W*\\frac.*"
 )
 _UNITS = re.compile(
     r"[ \t]*(?!because|since|weil)[^\W\d_]{1,10}[ \t]+(?:and[ \t]+)?\d+[ \t]+[^\W\d_]"
@@ -127,7 +129,7 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
         return None if sign else _format(sign, _parse(digits) ** exponent)
     if _EXPRESSION.match(line, place):
         return read_after_equals(line)
-    if any(pattern.match(line, place) for pattern in (_RANGE, _OTHER, _UNITS)):
+    if _RANGE.match(line, place) or _OTHER.match(line, place) or _UNITS.match(line, place):
         return None
     word = _SCALE.match(line, place)
     factor = words.SCALES.get(word[1].casefold()) if word else None

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+from selection.grading.keys import normalise_unicode
+
 MOST_TRIES = 50  # places of a reply at which a JSON object may begin
 _THOUGHT = (
     "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think|"
@@ -68,7 +70,7 @@ def strip_fence(text: str) -> str:
 
 def fold_signs(text: str) -> str:
     """Convert the text to the signs that rules and choices are compared in."""
-    return unicodedata.normalize("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
+    return normalise_unicode("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
 
 
 def strip_latex(text: str) -> str:

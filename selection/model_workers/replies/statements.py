@@ -14,8 +14,8 @@ LONGEST = 400  # characters of a statement that are read
 FIELDS = words.FIELDS.split("|")
 _BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
 _TAGGED = re.compile(
-    r"(?:<(final_?answer|answer|choice|label|option|result|response|output)>|\[(answer)\](?=.*\[/))"
-    r"\s*([^<\[]{1,400}?)\s*(?:</\1>|\[/\2\]|\Z)",
+    r"<(final_?answer|answer|choice|label|option|result|response|output)>([^<\[]{1,500}+)(?:</\1>|\Z)"
+    r"|\[answer\]([^<\[]{1,500}+)\[/answer\]",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
@@ -29,7 +29,7 @@ _DIRECT = r"[ \t]+(?=[(\[*_\"'`]*[A-Z][)\]*_\"'`]*[ \t]*(?:[.,]|$|\n))"
 _FILL = r"(?:[ \t]+(?!\w[ \t])[^\s.:;!?=,]{1,20}){0,6}?"
 _JOINED_FILL = r"[^\s.:;!?=,A-Za-z]{0,6}?"
 _STATED = re.compile(
-    rf"(?<!\w)(?:(?:{words.join_words(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
+    rf"(?<!\w)(?:(?:{words.join_words(words.QUALITIES)}[ \t]+){{0,2}})[*_\"'`]{{0,3}}+"
     rf"(?:(?:{words.join_words(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
     rf"|(?P<choice>{words.join_words(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
     rf"|(?:{words.join_words(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
@@ -39,7 +39,7 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _PRAISED = re.compile(
-    rf"[*_\"'`)\]]{{0,4}}[ \t]*"
+    rf"(?:[*_\"'`)\]]{{1,4}}[ \t]*+|(?<![ \t])[ \t]*+)"
     rf"(?:{words.match_whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
     rf"(?:{words.match_whole('clearly|definitely|therefore|most likely|probably|thus')}[ \t]+)?"
     rf"{words.match_whole(words.PRAISE)}|{words.join_words(words.PRAISE_JOINED)})",
@@ -59,7 +59,7 @@ _CORRECTED = re.compile(
     re.IGNORECASE,
 )
 _QUALITY = re.compile(words.match_whole(words.QUALITIES), re.IGNORECASE)
-_JOINED = re.compile(r"[}\]>]\W*(?:or|and|oder|und|ou|o|y)?\W*$", re.IGNORECASE)
+_JOINED = re.compile(r"[}\]>][^\w}\]>]*+(?:(?:or|and|oder|und|ou|o|y)\W*+)?$", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
 _CONDITION = re.compile(words.match_whole(words.CONDITIONAL), re.IGNORECASE)
 _CLAUSE, _SENTENCE = re.compile(r"[.,;:!?\n，]"), re.compile(r"[.;!?\n]")
@@ -84,7 +84,7 @@ def find_marked(text: str, known: bool = False) -> list[Statement]:
 
     known  the field must be one of FIELDS, also if there is no other
     """
-    marked = [(match.start(), match[3]) for match in _TAGGED.finditer(text)]
+    marked = [(match.start(), (match[2] or match[3]).strip()) for match in _TAGGED.finditer(text)]
     marked += find_boxes(text)
     marked += ((match.start(), match[1]) for match in _BRACKETS.finditer(text))
     for match in _HASHES.finditer(text):

@@ -15,7 +15,8 @@ _SENTENCE_END = re.compile(
     r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)[.!?。][\"'”*]*\s+(?=[\"“(*]*[A-Z\u0400-\u04ff\u3400-\u9fff])|[。]"
 )
 _REASON = re.compile(
-    rf",?[ \t]+{words.match_whole('because|since|weil|denn|car|porque|perché|потому')}[ \t]",
+    rf"(?:,|(?<![ \t]))[ \t]++"
+    rf"{words.match_whole('because|since|weil|denn|car|porque|perché|потому')}[ \t]",
     re.IGNORECASE,
 )
 _COPULA = re.compile(
@@ -38,7 +39,9 @@ _VAGUE = re.compile(
     rf"(?:{words.match_whole('a|an|not|no|very|so|one|known|located|the|ein|eine|nicht|un|une|una|pas|uno|um|uma|in|on|at')})",
     re.IGNORECASE,
 )
-_EXPLAINED = re.compile(rf"\s*\n\s*[*_(]*{words.match_whole(words.EXPLANATIONS)}", re.IGNORECASE)
+_EXPLAINED = re.compile(
+    rf"[^\S\n]*+\n\s*+[*_(]*{words.match_whole(words.EXPLANATIONS)}", re.IGNORECASE
+)
 
 
 def unwrap(text: str) -> str:

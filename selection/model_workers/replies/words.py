@@ -10,17 +10,29 @@ from pathlib import Path
 
 
 def join_words(*words: str) -> str:
-    """Join words in a pattern, longest first; the words of a text are split at |."""
-    parts = {word for text in words for word in text.split("|")}
-    return "(?:" + "|".join(map(_escape, sorted(parts, key=lambda word: (-len(word), word)))) + ")"
+    """Join words in a pattern, longest first; the words of a text are split at |.
+
+    Words with the same beginning share it: that makes the search some times faster.
+    """
+    return f"(?:{_join_ends({_escape(word) for text in words for word in text.split('|')})})"
+
+
+def _join_ends(words: set[tuple[str, ...]]) -> str:
+    ends: dict[str, set[tuple[str, ...]]] = {}
+    for sign, *rest in filter(None, words):
+        ends.setdefault(sign, set()).add(tuple(rest))
+    parts = [sign + _join_ends(rest) for sign, rest in sorted(ends.items())]
+    if () in words:
+        parts.append("")
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
 def match_whole(*words: str) -> str:
     return rf"(?<!\w){join_words(*words)}(?!\w)"
 
 
-def _escape(word: str) -> str:
-    return re.escape(word).replace(r"\ ", r"[ \t]+")
+def _escape(word: str) -> tuple[str, ...]:
+    return tuple(r"[ \t]+" if sign == " " else re.escape(sign) for sign in word)
 
 
 def read_table(rows: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,9 @@ from selection.texts import counted
 
 NOT_GIVEN = "not given"
 MOST_VALUES = 50
-LINE = re.compile(r"(?P<value>.+?)\s*:\s*(?P<least>\d*)\s*(?:(?P<dash>[-–])\s*(?P<most>\d*))?")
+LINE = re.compile(
+    r"(?P<value>.+?)(?<!\s)\s*+:\s*+(?P<least>\d*+)\s*+(?:(?P<dash>[-–])\s*+(?P<most>\d*+))?"
+)
 
 Limits = dict[str, list[int | None]]
 

@@ -16,7 +16,7 @@ KINDS: dict[str, Kind] = {
 }
 _VARIABLE = re.compile(r"\$(\w+)")
 _MULTIPLE = re.compile(r"""\bchoice=["']multiple["']""")
-_MOST = re.compile(r"""\bmaxRating=["'](\d+)["']""")
+_MOST = re.compile(r"""\bmaxRating=["'](\d{1,9})["']""")
 USUAL_RATING = 5
 
 PROMPT = '<HyperText name="prompt" value="$prompt"/>'
@@ -94,7 +94,7 @@ def _choices_of(kind: Kind, found: Mapping[str, Any], tag: str) -> list[str]:
 
 
 def _tag_of(config: str, name: str) -> str:
-    for tag in re.findall(r"<\w+[^>]*>", config):
+    for tag in re.findall(r"<\w[^<>]*>", config):
         if re.search(rf"""\bname=["']{re.escape(name)}["']""", tag):
             return str(tag)
     return ""
