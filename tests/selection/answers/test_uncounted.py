@@ -13,6 +13,7 @@ from selection import connectors, db_clock, engine, reports
 from selection.admin.page import object_url
 from selection.answers import outages, presence, recording, uncounted
 from selection.connectors.connector import OutsideAnswer
+from selection.connectors.platforms.label_studio import news
 from selection.engine import question_choice, withdrawal
 from selection.engine.arrays import load_arrays
 from selection.errors import Conflict, Refused
@@ -409,3 +410,17 @@ def test_an_imported_answer_to_a_retired_question_is_listed():
     question_choice._pass_over_retired(run)
     assert reasons(run) == {"retired": 1}
     assert not RecordedAnswer.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("annotation", "response"),
+    [
+        ({"was_cancelled": True, "result": []}, None),
+        ({"result": []}, None),
+        ({"result": [{"from_name": "answer", "value": {"choices": ["yes"]}}]}, "yes"),
+        ({"result": [{"from_name": "remark", "value": {"text": ["a cat"]}}]}, ""),
+        ({"result": [{"from_name": "answer", "value": {"brush": "…"}}]}, ""),
+    ],
+)
+def test_an_annotation_that_cannot_be_read_is_no_skipped_task(annotation, response):
+    assert news._answer(RunConnection(), 1, annotation).response == response
