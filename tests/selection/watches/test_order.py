@@ -38,6 +38,7 @@ def advance(watch: Watch) -> tuple[str, int, int]:
     return row.state, row.answers, row.right
 
 
+@pytest.mark.both_databases
 def test_right_answers_that_come_first_pass_no_test():
     watch = begin_test()
     rows = asked_in_turn("yynyn" * 8, state_of(watch).since)
@@ -70,6 +71,7 @@ def test_answers_wait_for_a_question_that_was_asked_before():
     assert advance(watch) == ("fine", 3, 2)
 
 
+@pytest.mark.both_databases
 def test_question_without_an_answer_in_time_counts_as_not_right_and_refuses_a_late_one():
     watch = make_watch()
     ask(watch, 0)
@@ -125,6 +127,7 @@ def test_test_stays_open_until_all_that_was_asked_before_is_closed():
     assert advance(watch)[0] == "fine"
 
 
+@pytest.mark.both_databases
 def test_time_to_answer_does_not_run_while_the_watch_is_stopped():
     watch = make_watch()
     ask(watch, 0)
@@ -139,6 +142,7 @@ def test_time_to_answer_does_not_run_while_the_watch_is_stopped():
     assert GoldAnswer.objects.get().due > db_clock.database_now()
 
 
+@pytest.mark.both_databases
 def test_outage_gives_the_time_back():
     watch = make_watch()
     ask(watch, 0)
