@@ -100,12 +100,11 @@ class Handler(BaseHTTPRequestHandler):
         self.server.tokens.add(access)
         now = int(time.time())
         said = {"iss": self.server.address, "aud": CLIENT, "iat": now, "exp": now + 60}
-        said["nonce"] = asked["nonce"]
         signed = jwt.encode(
             said | self.server.claims, self.server.key, "RS256", headers={"kid": KID}
         )
-        proof = {} if self.server.claims.get("nonce") == "no proof" else {"id_token": signed}
-        self._send(200, {"access_token": access, "token_type": "Bearer"} | proof)
+        reply = {"access_token": access, "token_type": "Bearer", "id_token": signed}
+        self._send(200, reply)
 
     def jwks(self, given: dict[str, str]) -> None:
         public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.server.key.public_key()))

@@ -21,7 +21,6 @@ from selection import encryption
 from selection.errors import Refused
 
 from . import provisioning
-from .oidc_nonce import NonceAdapter
 from .pages import render_refusal
 
 logger = logging.getLogger(__name__)
@@ -77,11 +76,6 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
-
-    def get_provider(self, *args: Any, **kwargs: Any) -> Any:
-        provider = super().get_provider(*args, **kwargs)
-        provider.oauth2_adapter_class = NonceAdapter
-        return provider
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         try:

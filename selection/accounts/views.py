@@ -26,7 +26,6 @@ from selection.models.mail import has_server
 from . import mail_wishes, rate_limits, second_factor
 from .adapters import list_providers
 from .forms import use_app_code
-from .oidc_nonce import NonceAdapter
 from .pages import context_of, render_refusal
 
 
@@ -137,7 +136,9 @@ def start_provider_login(request: HttpRequest, provider_id: str) -> HttpResponse
 @never_cache
 def finish_provider_login(request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
-        view = OAuth2CallbackView.adapter_view(NonceAdapter(request, provider_id))
+        view = OAuth2CallbackView.adapter_view(
+            openid.OpenIDConnectOAuth2Adapter(request, provider_id)
+        )
         response: HttpResponse = view(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
