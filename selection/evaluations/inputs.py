@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from selection.errors import Refused
+from selection.grading import question_kinds
 from selection.imports import (
     column_plan,
     gold_cells,
@@ -28,7 +29,7 @@ from selection.texts import counted
 
 DECIDING = ("k", "epsilon", "delta", "algorithm", "by_price", "any_questions", "currency", "seed")
 PACE = ("timeout",)  # settings of a model that may change while it is asked
-READING = "reading"  # in --map, how the answers name the choices
+MANNERS = ("reading", "compared")  # in --map: how answers name choices, how they are compared
 MOST_TOLD = 5  # bad rows, differences
 NOTHING: dict[str, Any] = {}
 
@@ -116,11 +117,17 @@ class GoldFile:
         self.table = table = read_table(raw, path.name, fits=platforms.header_test(kind))
         pairs = [*columns, *parse_columns(maps, table.header)]
         plan = platforms.recognise_columns(kind, table.header)
-        chosen = [pair for pair in pairs if pair[1] != READING]
+        chosen = [pair for pair in pairs if pair[1] not in MANNERS]
         self.plan = column_plan.apply_column_choices(plan, table.header, chosen)
-        readings = [column for column, name in pairs if name == READING]
-        self.plan.reading = key_readings.find_name(readings[-1] if readings else "")
+        manners = {name: value for value, name in pairs if name in MANNERS}
+        self.plan.reading = key_readings.find_name(manners.get("reading", ""))
+        self.plan.compared = manners.get("compared", "")
+        question_kinds.grading_of(self.plan.compared.removeprefix("text"))
         platforms.refuse_missing(self.plan, table.header, path.name, table.line)
+        again = read_table(raw, path.name, fits=platforms.header_test(kind))
+        readings = row_parsers.find_readings(again, self.plan)
+        if len(readings) > 1 and not self.plan.reading:
+            raise Refused(f"{path.name}: {key_readings.describe_readings(readings)}")
 
     def read(
         self, fields: Collection[str], leave_out: bool
@@ -186,7 +193,7 @@ def _build_question(together: QuestionSet, number: int, row: QuestionRow) -> Que
 def parse_columns(texts: Sequence[str], header: Sequence[str]) -> list[tuple[str, str]]:
     """Return (column, field) of FIELD=COLUMN texts with commas; COLUMN=FIELD is read as well."""
     kind = column_plan.QUESTIONS
-    fields = {entry.name for entry in column_plan.FIELDS[kind]} | {READING}
+    fields = {entry.name for entry in column_plan.FIELDS[kind]} | {*MANNERS}
     fields |= column_plan.SEVERAL[kind].keys()
     pairs = []
     for text in ",".join(texts).split(",") if texts else []:

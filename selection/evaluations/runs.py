@@ -167,8 +167,8 @@ def refusing() -> Iterator[None]:
 def open_evaluation(options: dict[str, Any], limit: int | None, tell: Tell) -> Evaluation:
     """Create the run of these files and settings, or open it again. Raises Refused.
 
-    A run in progress stays what it was started as: files that differ are refused. After its end
-    they make a new run.
+    A run in progress stays what it was started as: files that differ are refused. After its end,
+    and before the first reply, they make a new run.
 
     limit  most money for calls, in billionths; None: that of the run so far, or none
     """
@@ -184,7 +184,7 @@ def open_evaluation(options: dict[str, Any], limit: int | None, tell: Tell) -> E
     earlier = None if options["anew"] else ledger.find_run(*places)
     if earlier is not None and not (difference := _differences(earlier, inputs, options["drop"])):
         return _continue(Evaluation(ledger, earlier, inputs), options, limit)
-    if earlier is not None and not earlier["ending"]:
+    if earlier is not None and not earlier["ending"] and ledger.list_replies(earlier["number"]):
         raise Refused(
             f"Run {earlier['number']}, “{earlier['name']}”, is in progress, and keeps what it was "
             f"started with, but the files or settings differ: {difference}. Go on with those of "

@@ -132,7 +132,6 @@ def choose_columns(
     questions: Sequence[tuple[str, str]] = (),
     encoding: str = "",
     headed: bool | None = None,
-    at_once: bool = True,
     reading: str | None = None,
     compared: str | None = None,
 ) -> None:
@@ -151,7 +150,7 @@ def choose_columns(
     question_kinds.grading_of(plan.compared.removeprefix("text"))
     if questions:
         plan = assign_survey_columns(upload, plan, questions)
-    name_columns(upload, plan, encoding, at_once)
+    name_columns(upload, plan, encoding)
 
 
 def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True) -> None:

@@ -282,18 +282,22 @@ def test_raised_limit_continues_the_run_and_repeats_no_call(tmp_path: Path, caps
     assert len(stored(tmp_path, "SELECT * FROM runs")) == 2
 
 
-def test_a_run_in_progress_keeps_what_it_was_started_with(tmp_path: Path, capsys: Any) -> None:
+def test_a_run_in_progress_keeps_what_it_was_started_with(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changes = {
-        "“models on gold”, is in progress.* url was 'http://127.0.0.1:9/v1' and is": ("url", None),
+        "“models on gold”, is in progress.* url was 'http://.*' and is 'http": ("url", None),
         "models › good › price_call was 0.01 and is 0.02": ("0.01", "0.02"),
         "models › good › max_tokens is new": ("price_call", "max_tokens: 9, price_call"),
     }
     with ModelStub(reply) as stub, ModelStub(reply) as stranger:
-        files = write_files(tmp_path, "http://127.0.0.1:9/v1", ["good", "bad"])
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
         start = Path(files[0]).read_text()
-        assert run_evaluate(*files) == 2  # nobody replies there
+        with signalled(monkeypatch, signal.SIGINT, after=10):
+            assert run_evaluate(*files) == 130
+        before = stub.calls
         for words, (old, new) in changes.items():
-            moved = start.replace("http://127.0.0.1:9/v1", stranger.url)
+            moved = start.replace(stub.url, stranger.url)
             Path(files[0]).write_text(start.replace(old, new) if new else moved)
             with pytest.raises(CommandError, match=words):
                 call_command("evaluate", *files)
@@ -304,14 +308,26 @@ def test_a_run_in_progress_keeps_what_it_was_started_with(tmp_path: Path, capsys
         Path(files[1]).write_text(Path(files[1]).read_text().replace("Ticket 7?", "Ticket 8?"))
         with pytest.raises(CommandError, match="the question q7 has changed"):
             call_command("evaluate", *files)
-        assert stub.calls == stranger.calls == 0
-        write_files(tmp_path, stub.url, ["good", "bad"])
+        assert (stub.calls, stranger.calls) == (before, 0)
         assert run_evaluate(*files, "--anew", "--epsilon", "0.3") == 0
         write_files(tmp_path, stub.url, ["good", "bad", "fair"])
         capsys.readouterr()
         assert run_evaluate(*files, "--epsilon", "0.3") == 0  # that one had ended
         assert "changes since run 2: models › fair is new" in capsys.readouterr().err
     assert stranger.calls == 0
+
+
+def test_a_run_without_any_reply_may_be_mended(
+    tmp_path: Path, capsys: Any, impatient: None
+) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, "http://127.0.0.1:9/v1", ["good", "bad"])
+        assert run_evaluate(*files, "--epsilon", "0.3") == 2  # nobody replies there
+        write_files(tmp_path, stub.url, ["good", "bad"])
+        assert run_evaluate(*files, "--epsilon", "0.3") == 0
+        assert (
+            "A new run, because of changes since run 1: servers › stub" in capsys.readouterr().err
+        )
 
 
 def test_two_files_with_a_server_of_one_name_call_their_own(tmp_path: Path) -> None:
@@ -595,4 +611,14 @@ def test_answers_that_name_choices_in_two_ways_are_asked_about(tmp_path: Path, c
         with pytest.raises(CommandError, match="choose the “reading”"):
             call_command("evaluate", *files)
         run_evaluate(*files, "--map", "reading=text", "--epsilon", "0.5")
-    assert "of 6" in capsys.readouterr().out
+        assert "of 6" in capsys.readouterr().out
+
+
+def test_dates_that_may_be_read_in_two_orders_are_asked_about(tmp_path: Path) -> None:
+    files = write_files(tmp_path, "http://127.0.0.1:9/v1", ["good", "bad"])
+    dates = "\n".join(f"q{n},When {n}?,{n}/{n + 1}/2024" for n in range(1, 8))
+    Path(files[1]).write_text(f"question,text,answer\n{dates}\n")
+    with pytest.raises(CommandError, match=r"“1/2/2024” may be “1 February 2024” \(day first\)"):
+        call_command("evaluate", *files)
+    with pytest.raises(CommandError, match="No model replies"):
+        call_command("evaluate", *files, "--map", "reading=day first")
