@@ -208,3 +208,25 @@ def test_simulated_scores_have_the_means_asked_for(concentration):
     )
     assert outcome.selection.tolist() == [0, 1, 2]
     assert outcome.reasons == ("guarantee",)
+
+
+def test_bounds_of_a_sum_between_whole_numbers_are_the_wider_ones():
+    """The lower one is of the sum rounded down, the upper one of the sum rounded up."""
+    pulls, sums = np.array([20, 20, 20]), np.array([7.4, 12.0, 15.8])
+    lower, upper = confidence_intervals(pulls, sums, 3.0, 0)
+    less, more = (confidence_intervals(pulls, bound(sums), 3.0, 0) for bound in (np.floor, np.ceil))
+    assert np.array_equal(lower, less[0])
+    assert np.array_equal(upper, more[1])
+    assert (upper > less[1]).tolist() == [True, False, True]
+
+
+def test_scores_are_rounded_against_the_selection():
+    """Sums of the selected are rounded down and those of the others up, not the other way."""
+    pulls, chosen = np.full(4, 40), np.array([True, True, False, False])
+    sums = np.array([33.6, 31.2, 12.7, 8.5])
+    bounds = []
+    for told in (sums, np.where(chosen, np.floor(sums), np.ceil(sums))):
+        selector = SELECTORS["certified"](Problem(4, 2, 0.1, 0.1), scores=True)
+        selector.tell(np.arange(4), told, pulls)
+        bounds.append(selector._by_swaps(chosen, selector._tally))
+    assert bounds[0] == bounds[1]

@@ -1,5 +1,7 @@
 """Roster changes in a run of certified: docs/absence.md, sections 2 and 3."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -157,3 +159,15 @@ def test_worker_without_answers_costs_swaps_a_whole_place():
     total = selector.swaps.worst(chosen, tally).total
     assert selector._by_swaps(chosen, tally) == pytest.approx(total + 1)
     assert np.isinf(selector._by_swaps(~chosen, tally))
+
+
+def test_intervals_certify_nothing_once_a_worker_is_gone():
+    """Their levels are by rank, of a roster that is no more: swaps alone certify then."""
+    told = (np.arange(6), [60, 60, 0, 0, 0, 0], np.full(6, 60))
+    whole = Certified(Problem(6, 2, 0.1, 0.1), asked_open=True)
+    less = Certified(Problem(6, 2, 0.1, 0.1), asked_open=True, planned_for=8)
+    for selector in (whole, less):
+        selector.tell(*told)
+    best = np.arange(6) < 2
+    assert whole._by_intervals(best) < math.inf
+    assert less._by_intervals(best) == math.inf
