@@ -10,6 +10,7 @@ from selection.mail import pages as mail_pages
 from selection.worker import gold_page, join, media, mturk, views
 
 from .web import health
+from .web.secret_links import secret_path
 
 admin.autodiscover()  # here, because processes without pages start in half the time without them
 
@@ -22,11 +23,11 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
-    path("gold/<str:token>/", gold_page.gold_page, name="gold"),
-    path("join/<str:token>/", join.join_run, name="join"),
-    path("media/<str:token>/", media.serve_media, name="media"),
-    path("mturk/<str:token>/", mturk.enter_from_mturk, name="mturk"),
-    path("mturk/at/<str:token>/", mturk.work_in_mturk, name="mturk-work"),
-    path("unsubscribe/<str:token>/", mail_pages.unsubscribe, name="unsubscribe"),
-    path("work/<str:token>/", views.work_page, name="work"),
+    secret_path("gold", gold_page.gold_page, "gold"),
+    secret_path("join", join.join_run, "join"),
+    secret_path("media", media.serve_media, "media"),
+    secret_path("mturk", mturk.enter_from_mturk, "mturk"),
+    secret_path("mturk/at", mturk.work_in_mturk, "mturk-work"),
+    secret_path("unsubscribe", mail_pages.unsubscribe, "unsubscribe"),
+    secret_path("work", views.work_page, "work"),
 ]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from celery import current_task
@@ -21,10 +22,18 @@ from django.http import Http404, HttpRequest, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 
+from .secret_links import LINKS, PASSWORDS
+
 # A link's token, which Django logs with every missing page; an API token.
 SECRETS = re.compile(
-    r"(?<=/password/)[^\s?\"']+|(?<=/work/)[^/\s?\"']+|(?<=/join/)[^/\s?\"']+|(?<=/mturk/)[^/\s?\"']+"
-    r"|\bcs_[\w-]{16,}"
+    "|".join(
+        [
+            rf"(?<={PASSWORDS})[^\s?\"']+",
+            *(rf"(?<={prefix})[^/\s?\"']+" for prefix in LINKS),
+            *(rf"(?i:(?<={quote(prefix, '')}))[^%\s&\"']+" for prefix in LINKS),  # in a query
+            r"\bcs_[\w-]{16,}",
+        ]
+    )
 )
 # Context of a line besides its text, if known.
 CONTEXT_FIELDS = ("request", "task", "run", "step", "method", "path", "status", "ms")

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from .secret_links import LINKS
+
 # The setting CONTENT_SECURITY_POLICY. A response may have a policy of its own.
 POLICY: dict[str, Any] = {
     "EXCLUDE_URL_PREFIXES": ["/static/"],
@@ -34,7 +36,6 @@ _WORKER = {
     "img-src": [SELF, "https:"],
     "media-src": [SELF, "https:"],
 }
-_WORKER_PAGES = ("/work/", "/join/", "/mturk/")
 _UNFOLD_PAGES = ("/admin/", "/api/docs")
 _NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "midi")
 _PERMISSIONS = ", ".join(f"{name}=()" for name in _NOT_NEEDED)
@@ -47,7 +48,7 @@ class SecurityHeaders(CSPMiddleware):
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
         response.headers.setdefault("Permissions-Policy", _PERMISSIONS)
-        if request.path.startswith(_WORKER_PAGES):
+        if request.path.startswith(LINKS):
             response.headers["Referrer-Policy"] = "no-referrer"
         answer: HttpResponseBase = super().process_response(request, response)
         return answer
@@ -63,7 +64,7 @@ class SecurityHeaders(CSPMiddleware):
 def _directives_of(path: str) -> dict[str, Any]:
     if path.startswith(_UNFOLD_PAGES):
         return _UNFOLD
-    if not path.startswith(_WORKER_PAGES):
+    if not path.startswith(LINKS):
         return {}
     return _WORKER | _framed() if path.startswith("/mturk/") else _WORKER
 

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from .logs import SECRETS
+from .secret_links import LINKS, PASSWORDS
 
 TRACING = {
     "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
@@ -20,7 +21,7 @@ TRACING = {
 }
 # A span contains its request's whole address, which is a secret for these.
 LEFT_OUT = "OTEL_PYTHON_DJANGO_EXCLUDED_URLS"
-HIDDEN = "/work/,/join/,/mturk/,/media/"  # prefixes
+HIDDEN = ",".join([*LINKS, PASSWORDS])
 
 
 def start_tracing(name: str) -> None:

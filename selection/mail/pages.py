@@ -7,6 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.worker.languages import worker_language
+from selection.worker.rate_limit import limit_failures
 
 from . import opt_outs
 
@@ -15,6 +16,7 @@ from . import opt_outs
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
+@limit_failures
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """Show a button, because virus scanners open links; a POST unsubscribes at once.
 

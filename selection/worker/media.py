@@ -5,12 +5,19 @@ from collections.abc import Iterator
 
 from django.db.models import BinaryField, F
 from django.db.models.functions import Substr
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotFound,
+    StreamingHttpResponse,
+)
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods
 
 from selection.models import MediaFile
+
+from .rate_limit import limit_failures
 
 PIECE = 256 * 1024
 YEAR = 365 * 24 * 3600
@@ -28,10 +35,11 @@ HEADERS = {
 
 
 @require_http_methods(["GET", "HEAD"])
+@limit_failures  # type: ignore[arg-type]  # it streams
 def serve_media(request: HttpRequest, token: str) -> HttpResponseBase:
     file = MediaFile.objects.defer("data").filter(token=token).first()
     if file is None:
-        raise Http404
+        return HttpResponseNotFound()
     headers = HEADERS | {
         "Content-Disposition": content_disposition_header(False, file.name) or "inline"
     }

@@ -35,6 +35,11 @@ def limit_per_gold_link(view: View) -> View:
     return _limit_view(view, lambda request, token: links.read_gold_token(token))
 
 
+def limit_failures(view: View) -> View:
+    """Wrap a page that is counted only for invalid links."""
+    return _limit_view(view, lambda request, token: None)
+
+
 def _limit_view(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
     """Wrap a view. Valid and invalid links are counted separately.
 

@@ -102,7 +102,7 @@ def test_errors_and_traces_go_to_others_only_where_a_setting_says_so(monkeypatch
         tracing.start_tracing("web")
     how, other = begun
     assert other == "ot"
-    assert os.environ[tracing.LEFT_OUT].startswith("/healthz,/work/,/join/")
+    assert os.environ[tracing.LEFT_OUT].startswith("/healthz,/gold/,/join/")
     assert os.environ["OTEL_SERVICE_NAME"] == "crowdselect-web"
     assert how["send_default_pii"] is how["include_local_variables"] is False
     event = {"request": {"url": "https://c.example/work/12.abc/", "more": ["cs_0123456789abcdefg"]}}
