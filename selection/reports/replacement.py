@@ -31,7 +31,7 @@ class Replacement:
     next_best: Annotated[list[str], "The workers in their places, best first."]
     others: Annotated[list[str], "Workers that took part and are not selected."]
     by_hand: Annotated[bool, "True: the algorithm cannot judge the others, so verdicts are yours."]
-    holds: Annotated[bool, "True: the run's guarantee holds of the new selection."]
+    keeps_guarantee: Annotated[bool, "True: the run's guarantee holds of the new selection."]
     guarantee: Annotated[str, "The guarantee of the new selection."]
     claim: Annotated[str, "The error probability of that statement."]
     goes_on: Annotated[bool, "True: the run can go on until its guarantee holds."]
@@ -88,7 +88,7 @@ def _describe(
         next_best=[line.worker for line in lines if line.selected and line.worker not in known],
         others=[line.worker for line in lines if line.worker not in known | out],
         by_hand=not judges,
-        holds=holds,
+        keeps_guarantee=holds,
         guarantee=status.text if judges else BY_HAND,
         claim=(
             f"This is a claim of its own, beside that at the end of the run: each is wrong with a "
@@ -112,7 +112,7 @@ def _forecast_answers(run: Run, forecast: Forecaster) -> tuple[int, int] | None:
 
 def describe_answers(offer: Replacement) -> str:
     """Return how many answers restore the guarantee, in one sentence; empty if none are needed."""
-    if offer.holds or not offer.goes_on:
+    if offer.keeps_guarantee or not offer.goes_on:
         return ""
     if offer.answers is None:
         return "The run can go on until its guarantee holds; it is too early to say how long."

@@ -60,7 +60,7 @@ def test_run_without_its_guarantee_goes_on_until_it_holds_again():
     run = ended_run(epsilon=0.12)
     offer = replace(run, min(selected(run)))
     run = Run.objects.get(pk=run.pk)
-    assert not offer.holds
+    assert not offer.keeps_guarantee
     assert offer.goes_on
     assert offer.answers is None or offer.answers[0] <= offer.answers[1]
     lifecycle.reopen_run(run, "ada")
@@ -75,7 +75,7 @@ def test_algorithm_in_rounds_keeps_its_verdicts_and_places_are_filled_by_hand():
     offer = replace(run, leaver)
     assert offer.by_hand
     assert not offer.goes_on
-    assert not offer.holds
+    assert not offer.keeps_guarantee
     assert "No guarantee" in offer.guarantee
     assert len(offer.next_best) == 1
     rows = {row.worker.key: row.by_hand for row in run.candidates.select_related("worker")}
