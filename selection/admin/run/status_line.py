@@ -73,7 +73,7 @@ def write_status(
     if urgent:
         return StatusLine("act", f"Action needed: {urgent.title}", urgent.kind)
     if run.enrolling:
-        if roster_opening.too_few(run):
+        if not run.joined or roster_opening.too_few(run):
             return StatusLine("wait", "Waiting for workers to join")
         joined = count_noun(run.joined, "worker")
         return StatusLine("good", f"{joined} joined: close the roster when all are here")
