@@ -20,12 +20,13 @@ from django.core.serializers.json import DjangoJSONEncoder
 from xlsxwriter import Workbook
 
 from selection import viewer_locale
+from selection.outside_text import FORMULA
 
 # The byte-order mark tells spreadsheets that a CSV file is UTF-8. Platforms would take it as a part
 # of the first column's name.
 MARK = "\ufeff"
 # Text that a spreadsheet would compute instead of showing. An apostrophe before it makes it text.
-_COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
+_COMPUTED = re.compile(FORMULA)
 ROWS, BYTES = 500, 65_536
 # Longest text of a workbook's cell, and the largest whole number that it holds exactly.
 LONGEST, LARGEST = 32_767, 2**53

@@ -18,6 +18,7 @@ from selection.grading.keys import shorten_key
 from selection.grading.recognition import Notation, find_notation, recognise_comparison
 from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
+from selection.outside_text import FORMULA
 
 from . import column_plan, gold_cells, key_readings
 from .column_plan import ColumnPlan
@@ -25,7 +26,7 @@ from .readers import Row, Table
 from .readers.json_lines import join_texts
 
 _TEXT_FORMULA = re.compile(r'="(.*)"', re.S)
-_QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
+_QUOTED = re.compile(f"'{FORMULA}")
 
 # Characters that change the direction of the text.
 _TURNING = re.compile("[\u202a-\u202e]")

@@ -15,6 +15,17 @@ from selection.models import Answer, Pool, QuestionSet, Run
 from tests.pages import admin_url, confirm, lines_of, upload
 from tests.worlds import make_run, open_of, play
 
+HIDDEN_FORMULAS = [
+    "＝1+1",
+    "﹦1",
+    "＋1",
+    "－1",
+    "＠A1",
+    "\u200b=1",
+    "\ufeff＝1",
+    "\u202e=1",
+    "\x00=1",
+]
 FORMULAS = [
     "=1+1",
     "+1",
@@ -84,13 +95,13 @@ def test_open_questions_that_look_like_formulas_come_back_as_they_were(requester
     assert set(Answer.objects.values_list("response", "right")) == {("=yes", True)}
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("text", [*FORMULAS, *HIDDEN_FORMULAS])
 def test_a_formula_becomes_text(text):
     assert writing.defuse_formula(text) == f"'{text}"
     assert row_parsers.restore_defused(writing.defuse_formula(text)) == text
 
 
-@given(st.text(alphabet="'=+-@ \t\rax1"))
+@given(st.text(alphabet="'=+-@ \t\rax1＝\u200b\ufeff\x00"))
 def test_exported_text_comes_back_unchanged(text):
     assert row_parsers.restore_defused(writing.defuse_formula(text)) == text
 

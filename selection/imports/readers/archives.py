@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from selection.errors import Refused
+from selection.outside_text import estimate_memory
 
 from .json_lines import read_objects
 from .result_formats import FORMATS, Format, recognise_format
 from .results import Objects
 from .workbooks import MOST_UNPACKED
 
+MOST_MEMBERS = 20_000  # of the archive and of those in it
+MOST_MEMORY = 600 * 1024 * 1024  # bytes that the values of all its JSON may take
+_MEMBER = b"PK\x01\x02"  # begins the entry of each
 _HEADER = "header.json"  # of a log of Inspect, beside its samples
 
 
@@ -38,10 +42,7 @@ def pack_folder(folder: Path) -> bytes:
 def open_archive(raw: bytes, name: str) -> tuple[Format, Objects]:
     """Find the format of the results in an archive, and their objects. Raises Refused."""
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
-                raise Refused(f"{name} unpacks to more than {MOST_UNPACKED // 1024**2} MB.")
-            found = list(_read_members(archive, name))
+        found = list(_read_members(_Archive(raw, name)))
     except Refused:
         raise
     except Exception as error:  # zipfile raises errors of many kinds for broken files
@@ -66,19 +67,48 @@ def _choose_members(names: list[str]) -> list[str]:
     return named or [n for n in shown if n.endswith((".json", ".jsonl", ".eval"))]
 
 
-def _read_members(
-    archive: zipfile.ZipFile, name: str
-) -> Iterator[tuple[Format, Callable[[], Objects]]]:
-    if _HEADER in archive.namelist():
+class _Archive:
+    """A packed file, and how much of the limits it and the archives in it have used."""
+
+    def __init__(self, raw: bytes, name: str, outer: "_Archive | None" = None) -> None:
+        self.name, self.outer = name, outer
+        self.members: int = raw.count(_MEMBER) + (outer.members if outer else 0)
+        if self.members > MOST_MEMBERS:  # counted before zipfile, which takes long for many
+            raise Refused(f"{name} packs more than {MOST_MEMBERS:,} files.")
+        self.archive = zipfile.ZipFile(io.BytesIO(raw))
+        self.names = self.archive.namelist()
+        self.unpacked = sum(part.file_size for part in self.archive.infolist())
+        self.unpacked += outer.unpacked if outer else 0
+        self.memory: int = outer.memory if outer else 0
+        if self.unpacked > MOST_UNPACKED:
+            raise Refused(f"{name} unpacks to more than {MOST_UNPACKED // 1024**2} MB.")
+
+    def read(self, member: str) -> bytes:
+        content = self.archive.read(member)
+        self.memory += 0 if is_archive(content) else estimate_memory(content)
+        if self.memory > MOST_MEMORY:
+            raise Refused(f"{self.name} has too many values: split it into several files.")
+        return content
+
+    def open(self, content: bytes) -> "_Archive":
+        """Open an archive in this one. What it unpacks to counts for both."""
+        inner = _Archive(content, self.name, self)
+        self.members, self.unpacked = inner.members, inner.unpacked
+        return inner
+
+
+def _read_members(archive: _Archive) -> Iterator[tuple[Format, Callable[[], Objects]]]:
+    if _HEADER in archive.names:
         yield _read_log(_unpack_log(archive))
         return
-    for member in _choose_members(archive.namelist()):
+    for member in _choose_members(archive.names):
         content = archive.read(member)
         if is_archive(content):
-            with zipfile.ZipFile(io.BytesIO(content)) as log:
-                yield _read_log(_unpack_log(log))
+            log = archive.open(content)
+            yield _read_log(_unpack_log(log))
+            archive.memory = log.memory
             continue
-        text, place = content.decode("utf-8-sig", "replace"), f"{name}, {member}"
+        text, place = content.decode("utf-8-sig", "replace"), f"{archive.name}, {member}"
         first = next(read_objects(text, place), (1, {}))[1]
         form = recognise_format(set(first)) if isinstance(first, dict) else None
         if form and not form.refusal:
@@ -94,7 +124,7 @@ def _read_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:
     return form, lambda: iter([(1, log, "")])
 
 
-def _unpack_log(archive: zipfile.ZipFile) -> dict[str, Any]:
+def _unpack_log(archive: _Archive) -> dict[str, Any]:
     header = json.loads(archive.read(_HEADER))
-    names = [name for name in archive.namelist() if name.startswith("samples/")]
+    names = [name for name in archive.names if name.startswith("samples/")]
     return {**header, "samples": [json.loads(archive.read(name)) for name in sorted(names)]}

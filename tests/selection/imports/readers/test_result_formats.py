@@ -202,3 +202,53 @@ def test_metrics_that_agree_are_no_choice():
 def test_files_without_grades_are_refused_in_one_sentence(content, why):
     with pytest.raises(Refused, match=why):
         read(content)
+
+
+# -- archives that unpack to more than they weigh
+
+
+def pack_bytes(files: dict[str, bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, raw in files.items():
+            archive.writestr(name, raw)
+    return content.getvalue()
+
+
+def pack_log(sample: bytes) -> bytes:
+    return pack_bytes({"header.json": b'{"version": 2}', "samples/1.json": sample})
+
+
+def test_the_limit_is_that_of_all_levels_of_an_archive(monkeypatch):
+    monkeypatch.setattr(archives, "MOST_UNPACKED", 100_000)
+    log = pack_log(b'"%s"' % (b"0" * 60_000))
+    for raw in (
+        pack_bytes({"a.eval": pack_log(b"0" * 200_000)}),
+        pack_bytes({"a.eval": log, "b.eval": log}),
+    ):
+        with pytest.raises(Refused, match="unpacks to more than"):
+            archives.open_archive(raw, "a.zip")
+
+
+def test_the_files_of_all_levels_of_an_archive_are_counted(monkeypatch):
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 5)
+    log = pack_bytes({"header.json": b"{}"} | {f"samples/{i}.json": b"{}" for i in range(3)})
+    for raw in (
+        pack_bytes({f"{i}.json": b"{}" for i in range(6)}),
+        pack_bytes({"a.eval": log, "b.eval": log}),
+    ):
+        with pytest.raises(Refused, match="packs more than 5 files"):
+            archives.open_archive(raw, "a.zip")
+
+
+@pytest.mark.parametrize("values", [b"{},", b"[],", b"1,", b'{"a":[0]},'])
+def test_an_archive_of_many_small_values_is_refused(values, monkeypatch):
+    monkeypatch.setattr(archives, "MOST_MEMORY", 100_000)
+    many = b"[" + values * 3_000 + b"0]"
+    for raw in (
+        pack_log(many),
+        pack_bytes({"a.eval": pack_log(many)}),
+        pack_bytes({"a.json": many}),
+    ):
+        with pytest.raises(Refused, match="too many values"):
+            archives.open_archive(raw, "a.zip")
