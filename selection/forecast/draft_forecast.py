@@ -31,7 +31,6 @@ GOALS = {
     Goal.NONE: "group",
 }
 
-KEPT_SECONDS = 3600
 OWN_SECONDS = 5.0  # of a processor, for one algorithm alone
 
 

@@ -28,7 +28,6 @@ from selection.runs.settings import algorithm_choices, validation
 from selection.runs.settings.run_settings import NAMES
 from selection.template_filters import term
 
-LARGEST_INTEGER = 2**31 - 1
 # Programs that send the form may omit these: then they stay, or are those of the column.
 OMITTED = ("completion", "met", "one_kind_each")
 
