@@ -70,6 +70,8 @@ def recognise_comparison(accepted: Sequence[str], notation: Notation) -> tuple[G
 
 
 def _find_grading(accepted: Sequence[str], notation: Notation) -> Grading:
+    if any(len(text) > quantities.LONGEST for text in accepted):
+        return {}
     if all(_CLOCK.fullmatch(text) and quantities.parse_time(text) for text in accepted):
         return {"time": True}
     if all(_DATED.fullmatch(text) and quantities.parse_dates(text) for text in accepted):

@@ -26,6 +26,7 @@ _MISSING = re.compile(
 _TICKS = BITS | dict.fromkeys(("on", "x", "✓", "✔", "checked", "ticked", "selected"), "1")
 _TICKS |= dict.fromkeys(("off", "unchecked", "unticked", "not selected", "nicht gewählt"), "0")
 _SPAN = {"start", "end", "start_offset", "end_offset", "labels", "points", "rle"}
+_BETWEEN_TICKS, _SPACES = re.compile(r"([,;/+&\t\n])"), re.compile(r"(\s+)")
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _SOLUTION = "####"  # GSM8K's mark before the answer
 _EXPECTED = re.compile(r"(equals|is-json|[a-z]+(?:-[a-z]+)*):\s*(.*)", re.S)
@@ -180,8 +181,11 @@ def _join_listed(response: str) -> str:
 
 def _split_ticks(text: str, choices: Sequence[str], grading: Grading) -> Iterator[list[str]]:
     """Yield each way to read the text as choices with commas or the like between."""
-    parts = re.split(r"((?<!\s)\s*[,;/+&\t\n]\s*)", text)
-    parts = parts if len(parts) > 1 else re.split(r"(\s+)", text)
+    mark = _BETWEEN_TICKS if _BETWEEN_TICKS.search(text) else _SPACES
+    parts = mark.split(text)
+    longest = max(len(mark.split(choice)) for choice in choices)  # a choice may have marks itself
+    if len(parts) > (longest + 1) * (len(choices) + 1):
+        return
     stack: list[tuple[int, list[str]]] = [(0, [])]
     for _ in range(1000):
         if not stack:
@@ -189,7 +193,7 @@ def _split_ticks(text: str, choices: Sequence[str], grading: Grading) -> Iterato
         start, ticked = stack.pop()
         if start >= len(parts):
             yield ticked
-        for end in range(start + 1, len(parts) + 1, 2):
+        for end in range(start + 1, min(len(parts), start + longest) + 1, 2):
             tick = "".join(parts[start:end])
             if rules.is_match(choices, tick, {**grading, "multiple": False, "order": False}):
                 stack.append((end + 1, [*ticked, tick.strip()]))
