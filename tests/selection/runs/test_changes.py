@@ -175,12 +175,12 @@ def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
     by = {row["worker"]: (row["selected_by"], row["by_hand_why"]) for row in document["workers"]}
     assert by == {"w1": ("algorithm", ""), "w5": ("hand", "a friend")}
     assert [row["worker"] for row in document["taken_out_by_hand"]] == ["w0"]
-    assert document["by_hand"].startswith("1 accepted by hand and 1 rejected by hand.")
-    assert "not verdicts by hand" in document["by_hand"]
+    assert "1 accepted by hand and 1 rejected by hand." in document["guarantee"]
+    assert "not about verdicts by hand" in document["guarantee"]
     for row in (out, other):
         manual_verdicts.override_verdict(row, None, "ann")
     assert chosen_workers(run) == {"w0", "w1"}
-    assert reports.export_run(run)["by_hand"] == ""
+    assert "by hand" not in reports.export_run(run)["guarantee"]
     assert [kind for kind, _, _ in events_of(run)].count("by hand") == 4
 
 
