@@ -14,12 +14,18 @@ FORMULA = (
     r"'*[\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*"
     r"[=+\-@\t\r＝﹦＋﹢－﹣＠﹫]"
 )
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates: no database stores them
 
 
 def clean_text(text: str, limit: int = LONGEST_TEXT) -> str:
     """Keep the first characters of the text, each storable: U+FFFD replaces the others."""
     return _UNSTORABLE.sub("\ufffd", text[:limit])
+
+
+def clean_line(text: str) -> str:
+    """Clean a name: one line without control characters and surplus spaces."""
+    return " ".join(clean_text(_CONTROL.sub(" ", text), len(text)).split())
 
 
 def parse_json(raw: bytes | str, most: int = LONGEST_JSON) -> Any:

@@ -25,6 +25,17 @@ def test_a_pool_is_made_shown_renamed_and_deleted(manager):
     assert not Pool.objects.exists()
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\u2028", "\u2029", "\x85", "\x1b", "\t"])
+def test_a_name_is_one_line(manager, end):
+    at = f"pools/{manager.post('pools', {'name': f'Spring{end}crowd{end}'}).json()['id']}"
+    assert manager.get(at).json()["name"].split() == ["Spring", "crowd"]
+    assert Pool.objects.get().name.isprintable()
+    assert manager.patch(at, {"name": f"A{end}B"}).json()["name"].isprintable()
+    assert manager.post("pools", {"name": end}).status_code == 422
+    manager.put(f"{at}/workers", {"workers": [{"worker": "w", "name": f"A{end}B"}]})
+    assert Worker.objects.get().name.isprintable()
+
+
 def test_a_name_is_unique_in_its_team_and_no_empty_text(manager):
     manager.post("pools", {"name": "Spring"})
     again = manager.post("pools", {"name": "Spring"})
