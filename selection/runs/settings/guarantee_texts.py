@@ -4,6 +4,7 @@ They are in the viewer's locale on pages and neutral elsewhere, and otherwise eq
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from math import floor
 
@@ -131,6 +132,7 @@ def word_assumptions(run: Run, facts: GuaranteeFacts) -> str:
     return _join(
         [
             statement.assumes,
+            *((statement.limits, statement.early_limits) if _goes_on(run) else ()),
             LIMITED if _may_end_by_money(run, statement) else "",
             STAYING if any(count for why, count in facts.gone.items() if why) else "",
             EXPOSED if limited else "",
@@ -141,6 +143,10 @@ def word_assumptions(run: Run, facts: GuaranteeFacts) -> str:
 
 def _join(parts: Sequence[str]) -> str:
     return " ".join(filter(None, parts))
+
+
+def _goes_on(run: Run) -> bool:
+    return run.status in (Run.Status.RUNNING, Run.Status.PAUSED)
 
 
 def _may_end_by_money(run: Run, statement: Guarantee) -> bool:
@@ -160,7 +166,8 @@ def _word_present(run: Run, facts: GuaranteeFacts) -> str:
         return _word_end(run, facts)
     assert facts.statement is not None
     if facts.epsilon is not None:
-        now = word_statement(run, facts.statement, facts.workers, facts.epsilon)
+        brief = replace(facts.statement, limits="", early_limits="")  # beside the assumptions
+        now = word_statement(run, brief, facts.workers, facts.epsilon)
         at_the_end = facts.statement.at_the_stop and not run.certified
         return f"If the run ended now: {now[0].lower()}{now[1:]}" if at_the_end else now
     if facts.claims or facts.statement.fixed == "budget" or facts.statement.goal is Goal.NONE:
