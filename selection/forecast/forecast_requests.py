@@ -10,7 +10,7 @@ import logging
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from statistics import mean
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 from django.db import transaction
@@ -77,7 +77,7 @@ def request_forecast(
     if planning is None:
         ledgers = [SimulationLedger(contender) for contender in suitable_contenders(plan)]
         if plan.is_quick:
-            first_round(ledgers, belief, monotonic() + FIRST)
+            first_round(ledgers, belief, thread_time() + FIRST)
         planning = _store_forecast(key, columns, ledgers)
     elif planning.state in (State.CANCELLED, State.FAILED):
         _change_state(planning, State.WAITING)

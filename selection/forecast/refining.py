@@ -7,7 +7,7 @@ anywhere and in any order, and an interrupted forecast loses nothing but time.
 import logging
 from collections.abc import Iterator, Sequence
 from math import inf
-from time import monotonic, thread_time
+from time import thread_time
 
 from topk import ProblemError
 
@@ -43,7 +43,7 @@ def refine_forecasts(
     """
     ledgers = [SimulationLedger(contender) for contender in suitable_contenders(plan)]
     began = thread_time()
-    first_round(ledgers, belief, monotonic() + min(seconds, FIRST))
+    first_round(ledgers, belief, thread_time() + min(seconds, FIRST))
     yield forecast_table(plan, ledgers)
     last_table = max(thread_time() - began, 1.0)
     while (spent := thread_time() - began) < seconds:
@@ -79,11 +79,11 @@ def _recommended_with_few_runs(
 def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: float) -> None:
     """Simulate one run of each, as far as time allows; the first of them has its run in any case.
 
-    until  by the clock ``monotonic``: a run that is not finished by then is dropped, and so is one
+    until  by the clock ``thread_time``: a run not finished by then is dropped, and so is one
            that would leave little time for the others
     """
     for ledger in ledgers:
-        now = monotonic()
+        now = thread_time()
         try:
             simulate_one_more(
                 ledger, belief, inf if ledger is ledgers[0] else now + (until - now) / 3

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
-from time import monotonic
+from time import thread_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def simulate_run(
 ) -> SimulatedRun:
     """Simulate the algorithm on workers of these accuracies, in no order; the number is a seed.
 
-    Raises TooLong if it is not finished at ``until``, by the clock ``monotonic``.
+    Raises TooLong if it is not finished at ``until``, by the clock ``thread_time``: of work.
 
     Answers out of a finite set without replacement are, for a worker whose set was drawn, as
     independent as any: one simulation serves both meanings of accuracy.
@@ -131,7 +131,7 @@ def play_to_end(
     """
     most = inf if left is None else int(selector.state.pulls.sum()) + left
     while not (reasons := selector.stop()):
-        if monotonic() > until:
+        if thread_time() > until:
             raise TooLong
         room = questions - selector.state.pulls
         counts = selector.ask(_slots_of(selector), room=room, rng=rng)

@@ -245,9 +245,10 @@ def parse_grading(text: str) -> dict[str, Any]:
             options |= {name: True for name, title in SWITCHES.items() if title == word}
         else:
             raise ValueError(
-                f"“{word}” is no way of grading; there are number, number ±0.01, number ±5%, "
-                "money, percent, number with unit, date, date day first, date month first, time, "
-                "multiple, order, exact, case, spaces and no accents."
+                f"“{word}” is no way of grading. For amounts there are number, number ±0.01, "
+                "number ±5%, money, percent and number with unit. For times there are date, date "
+                "day first, date month first and time. The others are multiple, order, exact, "
+                "case, spaces and no accents."
             )
     refuse_contradiction(options)
     return options

@@ -28,7 +28,7 @@ VERB_TEXT = """
 accept add apply cancel change check choose close compare confirm connect continue copy create
 delete disconnect dismiss download edit erase estimate grade hand import invite join keep leave
 log mark open pause preview raise refresh release remove replace replay report restore resume
-retire save send show sign start stop submit sync take test undo update upload use view
+retire save send set show sign start stop submit sync take test undo update upload use view
 watch withdraw
 """
 VERBS = set(VERB_TEXT.split())

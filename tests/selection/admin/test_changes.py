@@ -123,7 +123,7 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     assert "by hand: accepted" in page
     card = text_of(requester.get(admin_url("run_worker", run.pk, row.pk)))
     assert "By hand: accepted. known" in card
-    assert "not verdicts by hand" in page
+    assert "not about verdicts by hand" in page
     file = json.loads(requester.get(admin_url("run_export", run.pk, "json")).getvalue())
     assert {row["worker"]: row["selected_by"] for row in file["workers"]}["w4"] == "hand"
     table = requester.get(admin_url("run_selected_csv", run.pk)).getvalue().decode()

@@ -168,8 +168,8 @@ def test_workers_who_left_come_last_and_are_called_not_tested(requester):
 def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
     run = make_run(enrolling=True, enrol_most=9)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Waiting for workers to join" not in text  # enough have joined to choose from
-    assert "6 of at most 9 workers joined" in text
+    assert "Waiting for workers to join" in text  # the workers of the pool did not join
+    assert "With those of the pool, 6 workers of at most 9 are on the roster." in text
     assert "The roster closes with 9 workers." in text
 
 
