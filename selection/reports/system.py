@@ -1,6 +1,8 @@
 """State of the system: the parts that work, and the work that waits for them."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
+from shutil import disk_usage
 
 from celery import current_app
 from celery.exceptions import OperationalError
@@ -24,6 +26,8 @@ STUCK = timedelta(hours=1)
 # Longest gap between heartbeats of the web, which come every five seconds.
 SILENT = timedelta(seconds=30)
 PRIORITY_LISTS = ("", *(f"\x06\x16{step}" for step in (3, 6, 9)))  # as kombu names them
+LEAST_FREE = 20_000_000  # bytes on the disk of an SQLite file
+FULL = "Its disk is full: nothing can be saved. Make room, or move the data."
 READ_ONLY = "It responds, but is read-only: nothing can be saved."
 
 
@@ -36,24 +40,29 @@ def system_parts() -> list[Facts]:
     try:
         now = db_clock.database_now()
         beats = dict(Heartbeat.objects.values_list("name", "at"))
-        writable = _is_writable()
+        fault = _find_write_fault()
     except DatabaseError as error:
         return [_part("Database", False, f"It does not respond: {error}".strip())]
     return [
-        _part("Database", writable, "It responds." if writable else READ_ONLY),
+        _part("Database", not fault, fault or "It responds."),
         _web_part(beats.get(Heartbeat.WEB), now),
         _redis_part(),
         _background_part(beats.get(Heartbeat.SWEEP), now),
     ]
 
 
-def _is_writable() -> bool:
-    """Recognise a read-only PostgreSQL: a standby, or a primary during a failover."""
-    if connection.vendor != "postgresql":
-        return True
+def _find_write_fault() -> str:
+    """Find why nothing can be written; empty if it can.
+
+    A standby, or a primary during a failover. On a full disk SQLite still updates single rows, such
+    as the heartbeat of the web, and no answer can be stored; PostgreSQL refuses both.
+    """
+    if connection.vendor == "sqlite":
+        free = disk_usage(Path(connection.settings_dict["NAME"]).parent).free
+        return FULL if free < LEAST_FREE else ""
     with connection.cursor() as cursor:
         cursor.execute("SHOW transaction_read_only")
-        return bool(cursor.fetchone()[0] == "off")
+        return "" if cursor.fetchone()[0] == "off" else READ_ONLY
 
 
 def system_load() -> Facts:

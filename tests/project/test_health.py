@@ -3,12 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from selection import engine, reports
 from selection.models import Answer, Heartbeat
+from selection.reports import system
 from tests.pages import text_of
 from tests.processes import celery_worker, wait_until
 from tests.worlds import answer_all, crowd, make_run
@@ -58,6 +60,15 @@ def test_readyz_fails_while_the_web_cannot_write():
     Heartbeat.objects.filter(pk=Heartbeat.WEB).update(at=timezone.now() - timedelta(minutes=1))
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["web"]) == (503, False)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL's disk is elsewhere")
+def test_readyz_fails_on_a_full_disk(monkeypatch):
+    all_at_work()
+    usage = system.disk_usage("/")._replace(free=1_000_000)
+    monkeypatch.setattr(system, "disk_usage", lambda folder: usage)
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["database"]) == (503, False)
 
 
 def test_health_page_shows_the_state_of_the_parts_separately(settings):
