@@ -31,6 +31,7 @@ SECRETS = re.compile(
             rf"(?<={PASSWORDS})[^\s?\"']+",
             *(rf"(?<={prefix})[^/\s?\"']+" for prefix in LINKS),
             *(rf"(?i:(?<={quote(prefix, '')}))[^%\s&\"']+" for prefix in LINKS),  # in a query
+            r"(?<=/)\d++\.[\w.-]{8,}+",  # a signed token, whatever it opens
             r"\bcs_[\w-]{16,}",
         ]
     )

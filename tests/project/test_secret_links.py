@@ -100,3 +100,13 @@ def test_wrong_links_are_limited(prefix: str, settings: Any) -> None:
     codes = [client.get(f"{prefix}{TOKEN}{i}/").status_code for i in range(4)]
     assert codes[0] == 404
     assert codes[-1] == 429
+
+
+@pytest.mark.parametrize("token", ["17.1t9AbC-_x", "3.2.AbCdEf_12", "12.SECRETsecret"])
+def test_a_signed_token_is_masked_at_addresses_that_are_no_more(token):
+    assert SECRETS.sub("…", f"Not Found: /anything/{token}/") == "Not Found: /anything/…/"
+
+
+@pytest.mark.parametrize("address", ["/admin/selection/run/12/change/", "/static/3.js", "/api/1.5"])
+def test_other_addresses_stay_in_the_log(address):
+    assert SECRETS.sub("…", address) == address
