@@ -50,6 +50,7 @@ test-all: tools
 # Then a real model behind llama.cpp's server, in one of 0.6 GB: C++ is compiled once, for many minutes.
 interop: tools var/interop/.installed var/interop-tools/.installed var/interop-helm/.installed var/interop-ls/.installed var/interop-model/.installed
 	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py tests/interop/with_model_tools.py
+	$(BIN)/pytest -s -p no:randomly tests/interop/with_pgbouncer.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_label_studio.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_model.py
 

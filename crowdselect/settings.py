@@ -119,21 +119,24 @@ if SQLITE:
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    # A lock stops other processes for so long at most: a frozen process, or a person in psql, must
-    # not block everything.
-    limits = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
     options = DATABASES["default"].setdefault("OPTIONS", {})
-    options.setdefault("options", " ".join(f"-c {name}={limits[name]}" for name in limits))
+    # A lock stops other processes for so long at most: a frozen process, or a person in psql, must
+    # not block everything. A pooler refuses these options; the role has them then, which
+    # selection.checks verifies.
+    DATABASE_LIMITS = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
+    DATABASE_POOLED = env.flag("DATABASE_POOLED")
+    if not DATABASE_POOLED:
+        limits = " ".join(f"-c {name}={value}" for name, value in DATABASE_LIMITS.items())
+        options.setdefault("options", limits)
+    # A pooled connection may be another one in each transaction: it keeps no cursor and no plan.
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = DATABASE_POOLED
     # Connections to an unreachable host are given up, and made anew: the system's own timeout is a
     # quarter of an hour. (tcp_user_timeout is in milliseconds.)
     silence = {"connect_timeout": 5, "tcp_user_timeout": 20_000, "keepalives_idle": 20}
-    # Executions of a statement of selection.db.prepared_statements before its plan is kept. A
-    # connection pool that mixes up prepared statements needs ?prepare_threshold=None in
-    # DATABASE_URL.
-    for name, value in (silence | {"prepare_threshold": 5}).items():
+    # Executions of a statement of selection.db.prepared_statements before its plan is kept.
+    threshold = None if DATABASE_POOLED else 5
+    for name, value in (silence | {"prepare_threshold": threshold}).items():
         options.setdefault(name, value)
-    if options["prepare_threshold"] == "None":
-        options["prepare_threshold"] = None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from topk import LIKE_THESE, THIS_SET, Problem, build_selector
+from topk.selector import GUARANTEE_KEPT
 
 from . import tables
 from .cells import Floats, Study
@@ -163,7 +164,7 @@ def replay_table(
             column = decks[arm][met[arm] : met[arm] + counts[arm]]
             selector.tell(np.full(column.size, arm), table[place[arm], column])
         met += counts
-    return place[selector.selection()], int(met.sum()), "promise" in selector.stop()
+    return place[selector.selection()], int(met.sum()), GUARANTEE_KEPT in selector.stop()
 
 
 # -- the command

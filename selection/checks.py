@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connection
 
 DATABASES = {"django.db.backends.sqlite3", "django.db.backends.postgresql"}
 # The same as in Django's own check for deployment.
@@ -173,3 +174,20 @@ def _check_timing() -> Iterator[CheckMessage]:
             hint="Use 30.",
             id="crowdselect.W001",
         )
+
+
+@register(Tags.database)
+def check_pooled_limits(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn if locks may last for ever: a pooler drops the options with which we limit them."""
+    if not getattr(settings, "DATABASE_POOLED", False) or "default" not in (databases or ()):
+        return []
+    missing = []
+    with connection.cursor() as cursor:
+        for name, value in settings.DATABASE_LIMITS.items():
+            cursor.execute("SELECT current_setting(%s)", [name])
+            if cursor.fetchone()[0] == "0":
+                missing.append(f"ALTER ROLE CURRENT_USER SET {name} = '{value}';")
+    if not missing:
+        return []
+    text = "DATABASE_POOLED is set, and the role of DATABASE_URL has no limits of locks."
+    return [Warning(text, hint=f"Run {' '.join(missing)}", id="crowdselect.W002")]

@@ -35,14 +35,14 @@ Settings = dict[str, str | bool | int | float]
 
 class ConnectionIn(Schema):
     kind: str = Field(max_length=40, examples=["label_studio"])
-    name: Annotated[str, Line] = Field(max_length=100)
+    name: Annotated[str, Field(max_length=100), Line]
     address: str = Field("", max_length=LONGEST_ADDRESS, examples=["https://studio.example.org"])
     secrets: dict[str, str] = Field(examples=[{"token": "…"}])
     settings: Settings = {}
 
 
 class ConnectionChangeIn(Schema, extra="forbid"):
-    name: Annotated[str | None, Line] = Field(None, max_length=100)
+    name: Annotated[str | None, Field(max_length=100), Line] = None
     address: str | None = Field(
         None, max_length=LONGEST_ADDRESS, description="A new one needs the secrets again."
     )

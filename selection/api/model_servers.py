@@ -23,7 +23,9 @@ VARIABLE = "Environment variable of the server that has the key, of those in MOD
 
 
 class ServerIn(Schema):
-    name: Annotated[str, Line] = Field(min_length=1, max_length=LONGEST_NAME, examples=["OpenAI"])
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), Line] = Field(
+        examples=["OpenAI"]
+    )
     url: str = Field(max_length=LONGEST_ADDRESS, examples=["https://api.openai.com/v1"])
     key: str = Field("", max_length=LONGEST_API_KEY, description=KEY)
     key_variable: str = Field("", max_length=LONGEST_NAME, description=VARIABLE)

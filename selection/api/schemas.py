@@ -135,7 +135,7 @@ class VerdictIn(WhyIn):
 
 class WorkerIn(Schema):
     worker: str = Field(description="Id on your platform; unique in the pool.", examples=["A1B2C3"])
-    name: Annotated[str, Line] = Field("", max_length=LONGEST_KEY, examples=["Ada"])
+    name: Annotated[str, Field(max_length=LONGEST_KEY), Line] = Field("", examples=["Ada"])
     attributes: Attributes = Field(
         {}, description="For quotas, and for you.", examples=[{"language": "English"}]
     )

@@ -391,11 +391,12 @@ def _read_answer(cell: str, choices: Sequence[str], column: str) -> tuple[list[s
 
 
 def _read_prompt(cells: Cells, column: str) -> str:
-    if not cells["prompt"]:
-        raise Refused(f"The column “{column}” is empty: write a text for the worker.")
     texts = json.loads(cells["context"]) or [cells["prompt"]]
     texts = [gold_cells.read_prompt(restore_defused(text)) for text in texts if text]
-    return question_kinds.add_media("\n\n".join(texts), cells)
+    prompt = question_kinds.add_media("\n\n".join(texts), cells)
+    if not prompt:
+        raise Refused(f"The column “{column}” is empty: write a text for the worker.")
+    return prompt
 
 
 def _parse_known(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:

@@ -52,7 +52,7 @@ def test_cells_run_to_the_selection_and_count_like_the_server(run_notebook, caps
     found = names["found"]
     assert [names["NAMES"][prompt] for prompt in found.workers] == list(BEST)
     assert found.complete
-    assert f"Selected: {', '.join(BEST)}\nWith probability at least 95%, the 2 selected" in shown
+    assert f"Selected: {', '.join(BEST)}\nWith probability at least 95%, the 3 selected" in shown
     assert "on this set of 60 questions" in shown
     assert stub.calls == found.answers.sum() < 720 / 2
     assert f"Calls: {stub.calls} of 720" in shown

@@ -162,7 +162,7 @@ def test_a_guarantee_about_this_question_set_knows_the_set_s_size():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
     assert run.effective_options()["questions"] == 200
     assert engine.advance(run.pk).dealt == 12
-    sentence = reports.guarantee_of_run(run).text
+    sentence = reports.guarantee_of_run(run).target
     assert "accuracy on this set of 200 questions" in sentence
 
 

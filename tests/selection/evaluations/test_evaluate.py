@@ -381,7 +381,7 @@ def test_pause_by_an_interruption_and_resume(
 ) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
-        with signalled(monkeypatch, number, after=40):
+        with signalled(monkeypatch, number, after=10):
             assert run_evaluate(*files, "--epsilon", "0.05", "--seed", "1") == 130
         shown = capsys.readouterr()
         assert "--resume 1" in shown.err

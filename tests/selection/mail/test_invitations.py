@@ -268,4 +268,4 @@ def test_unsubscribing_stops_a_waiting_message(mailbox):
     ],
 )
 def test_a_message_is_in_the_language_of_the_worker(attributes, language):
-    assert texts.language_of(Worker(key="w", attributes=attributes)) == language
+    assert texts.language_of(Worker(key="w", attributes=attributes), "en") == language

@@ -58,8 +58,7 @@ def test_cautious_selector_asks_more_and_states_the_reason(usual):
     cautious = run(pool(11), SMALL, kind=Cautious)
     assert cautious.state.pulls.sum() > usual.state.pulls.sum()
     said = cautious.guarantee.sentence(SMALL)
-    assert said.startswith("Among pools like this one, also where the best workers stand apart")
-    assert "at most 10 % end with" in said
+    assert said.startswith("For at least 90% of pools like this one, also where the best")
     assert "stand apart" not in usual.guarantee.sentence(SMALL)
     assert "stand apart" not in Credible.guarantee.sentence(SMALL)
 

@@ -217,10 +217,10 @@ def test_selectors_of_further_rules_have_no_such_warnings(name):
 
 def test_sentence_guarantees_an_average_and_never_a_worst_case():
     said = Credible.guarantee.sentence(Problem(40, 8, 0.05, 0.05))
-    assert said.startswith("Among pools like this one, at most 5 % end with")
+    assert said.startswith("For at least 95% of pools like this one, the 8 selected")
     assert "not a guarantee for every pool" in said
     assert "probability at least" not in said
-    assert "more than 0.07 below" in Credible.guarantee.sentence(Problem(40, 8, 0.05, 0.05), 0.07)
+    assert "at most 7 points less" in Credible.guarantee.sentence(Problem(40, 8, 0.05, 0.05), 0.07)
 
 
 @pytest.mark.parametrize("name", [name for name in FIXED_CONFIDENCE if name != "credible"])
