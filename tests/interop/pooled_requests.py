@@ -24,7 +24,7 @@ FORMATS = ("csv", "json", "payment", "answers")
 
 
 def ask(number: int) -> int:
-    client = Client()
+    client = Client(HTTP_HOST="127.0.0.1")
     client.force_login(User.objects.get(username="ada"))
     response = client.get(f"/admin/selection/run/{RUN}/export/{FORMATS[number % len(FORMATS)]}/")
     content = response.getvalue() if response.streaming else response.content

@@ -44,9 +44,9 @@ def pooled(server, tmp_path_factory) -> Iterator[dict[str, str]]:
         f"[databases]\ncrowdselect = host={host} dbname=crowdselect\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
         f"auth_type = plain\nauth_file = {folder}/users.txt\npool_mode = transaction\n"
-        "default_pool_size = 4\nmax_client_conn = 200\nmax_prepared_statements = 0\n"
+        "default_pool_size = 4\nmax_client_conn = 200\n"
     )
-    owner = ["-u", "nobody"] if os.getuid() == 0 else []
+    owner = ["-u", Path(host).owner()] if os.getuid() == 0 else []  # it refuses to be root
     for path in (folder, *folder.iterdir()):
         path.chmod(0o755)
     for parent in folder.parents:
