@@ -49,7 +49,8 @@ def _delete_assignments(arrays: StepArrays, arms: Counts) -> Counts:
         unseen = unseen.filter(_is_idle(arrays) | ~Q(candidate__gone=""))
     unseen = unseen.select_for_update(of=("self",))
     locked = list(unseen.values_list("id", "candidate_id", "position"))
-    kept = rows.exclude(pk__among=[pk for pk, _, _ in locked])
+    others = ~Q(pk__among=[pk for pk, _, _ in locked])
+    kept = rows.filter(others | Q(answer__isnull=False) | ~Q(due=None))  # as they are now
     last_kept = dict(kept.values_list("candidate_id").annotate(last=Max("position")))
     deleted = [
         (pk, candidate)

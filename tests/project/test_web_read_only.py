@@ -63,7 +63,7 @@ def test_typed_answer_survives_a_read_only_database(run, read_only):
     assert "typed with care" in text_of(page)
     assert Client().get(f"{address}?go").status_code == 503
     set_read_only(False)
-    assert Client().post(address, sent).status_code == 200
+    assert Client().post(address, sent).status_code == 303
     assert Answer.objects.get().response == "typed with care"
 
 
