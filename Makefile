@@ -33,7 +33,7 @@ tools: .venv/tested $(TYPES)
 run: setup
 	$(BIN)/python manage.py launch --host $(HOST) --port $(PORT)
 
-# A quarter of an hour on two cores: everything on SQLite except the slow tests, and on PostgreSQL the rooms
+# Ten minutes on two cores: everything on SQLite except the slow tests, and on PostgreSQL the rooms
 # in which databases differ (both lists are in tests/conftest.py).
 test: tools
 	$(TESTS)
