@@ -19,8 +19,8 @@ pytestmark = pytest.mark.django_db
 
 
 def asked_in_turn(right: str, since: datetime, first: int = 20) -> list[GivenGold]:
-    """Answers of w0 with the times at which their questions were asked."""
-    tick = timedelta(milliseconds=1)
+    """Answers of w0 with the times at which their questions were asked, all of them past."""
+    tick = timedelta(microseconds=1)
     return [
         GivenGold(one.worker, one.question, one.response, since + place * tick)
         for place, one in enumerate(answers("w0", right, first), 1)
