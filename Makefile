@@ -33,8 +33,8 @@ tools: .venv/tested $(TYPES)
 run: setup
 	$(BIN)/python manage.py launch --host $(HOST) --port $(PORT)
 
-# Ten minutes on two cores: everything on SQLite except the slow tests, and on PostgreSQL the rooms
-# in which databases differ (both lists are in tests/conftest.py).
+# Ten minutes on two cores: everything on SQLite except the slow tests, and on PostgreSQL those
+# of what databases differ in (both lists are in tests/conftest.py).
 test: tools
 	$(TESTS)
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m both_databases tests

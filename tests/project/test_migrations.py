@@ -112,6 +112,7 @@ def test_the_version_before_goes_on_while_they_run():
     }
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize(
     "operation",
     [
@@ -126,6 +127,7 @@ def test_harmful_operation_is_reported(operation):
     assert harm(operation)
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize(
     "operation",
     [

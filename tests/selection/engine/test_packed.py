@@ -157,6 +157,7 @@ def test_row_without_triggers_is_read_anew():
     assert not CandidateArrays.objects.exists()
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("largest", [0, 1, 255, 256, 70_000, 2**40])
 def test_packed_columns_come_back_in_full(largest):
     columns = {name: np.array([0, largest, 1]) for name in NAMES}

@@ -42,6 +42,7 @@ def send(client, pool, attributes):
     )
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:20])
 def test_form_refuses_attributes_that_are_not_a_flat_object(requester, bad):
     pool = make_pool(2)
@@ -60,6 +61,7 @@ def test_the_form_takes_a_flat_object_and_nothing(requester, given, stored):
     assert Worker.objects.get(key="ada").attributes == stored
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:20])
 def test_the_api_refuses_it_wherever_attributes_are_sent(token, bad):
     run = make_run(start=False, enrolling=True)
