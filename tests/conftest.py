@@ -92,7 +92,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.getoption("markexpr") != "both_databases" or collection_path.suffix != ".py":
         return None
     place = collection_path.relative_to(TESTS).as_posix()
-    return not place.startswith(BOTH_DATABASES) or None
+    if place.startswith(BOTH_DATABASES) or b"both_databases" in collection_path.read_bytes():
+        return None
+    return True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

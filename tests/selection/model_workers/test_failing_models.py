@@ -16,7 +16,7 @@ from tests.selection.model_workers.test_dispatcher import accuracy_reply, record
 pytestmark = pytest.mark.django_db
 # By algorithm: most calls, compared with a run without the failing model, which could make 1,000.
 # Pairs of models share δ anew after one left, which costs answers.
-ALGORITHMS = {"same-questions": 2.0, "lucb": 1.1}
+ALGORITHMS = {"same-questions": 2.0, "lucb": 1.4}
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "rest_seconds", lambda failures: 0.02 * failures)
 
 
-def play(run: Run, seconds: float = 60.0) -> None:
+def play(run: Run, seconds: float = 300.0) -> None:
     """Play as the Celery tasks do, until the run has ended."""
     with CallPool() as pool:
         calls, end = dispatcher.Dispatcher(pool, frozenset([run.pk])), time.monotonic() + seconds

@@ -42,7 +42,7 @@ def paused_run(models: int = 4, **options: Any) -> Run:
         for _ in range(100):
             if lost_enough(run):
                 break
-            play(run, turns=5, seconds=20)
+            play(run, turns=5)
     unreadable.pause_runs(run.model_calls.all())
     run.refresh_from_db()
     return run
@@ -59,7 +59,7 @@ def lost_enough(run: Run) -> bool:
 def test_run_pauses_if_a_model_loses_more_than_a_fifth_of_its_first_replies() -> None:
     with ModelStub(plain_reply) as server:
         run = make_model_run(server.url, models=3, endpoint={"parsing": "json"})
-        play(run, turns=100, seconds=20)
+        play(run, turns=100)
     run.refresh_from_db()
     assert run.status == Run.Status.PAUSED
     assert unreadable.list_asking(run) == ["w0"]
