@@ -183,10 +183,10 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.call_models": {"queue": "models"},
     "selection.tasks.exchange": {"queue": "webhooks"},
     "selection.tasks.poll_tool": {"queue": "webhooks"},
-    "selection.tasks.replay": {"queue": "forecasts"},
     "selection.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},
     "selection.tasks.work_on_job": {"queue": "jobs"},
+    "selection.tasks.work_on_long_job": {"queue": "forecasts"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.

@@ -32,7 +32,6 @@ from .models import Heartbeat, IdempotencyKey, Run
 from .outbox import jobs
 from .outbox.celery_messages import mark_received
 from .replays import from_connections as from_connections  # registers its jobs
-from .replays import replay_requests
 from .runs.roster import failing_models, membership, roster_opening
 from .runs.roster import model_checks as model_checks  # registers its jobs
 from .watches import steps
@@ -118,6 +117,11 @@ def work_on_job(job_id: str) -> None:
 
 
 @shared_task(base=Patient)
+def work_on_long_job(job_id: str) -> None:
+    jobs.work_on_job(job_id)
+
+
+@shared_task(base=Patient)
 def send_mail() -> None:
     with actor.acting_as_part("mail"):
         mail.send_due()
@@ -132,11 +136,6 @@ def advance_watch(watch_id: int) -> None:
 @shared_task(base=Patient)
 def sort_upload(upload_id: str) -> None:
     uploads.work_on_upload(upload_id)
-
-
-@shared_task(base=Patient)
-def replay(replay_id: str) -> None:
-    replay_requests.work_on_replay(replay_id)
 
 
 @worker_ready.connect
@@ -207,7 +206,6 @@ PARTS: list[Callable[[], object]] = [
     uploads.sweep_uploads,
     forget_keys,
     forecast_requests.sweep_forecasts,
-    replay_requests.QUEUE.sweep,
     jobs.sweep_jobs,
     running_forecast.sweep_run_forecasts,
     tell_needs,

@@ -1,4 +1,4 @@
-"""Requests to other machines: accepted at once, and polled."""
+"""Jobs: accepted at once, and polled."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -33,7 +33,8 @@ class JobOut(Schema):
 @api.get("/jobs/{job_id}", response=JobOut, auth=Token(manages=True))
 def show_job(request: HttpRequest, job_id: UUID) -> Job:
     """Return the state of a request to another machine, and its result."""
-    return jobs.find_job(job_id, scoped(Job, request))
+    job: Job = jobs.find_job(job_id, scoped(Job, request))
+    return job
 
 
 def accept_job(response: HttpResponse, job: Job) -> Status[Any]:

@@ -14,6 +14,7 @@ from selection.accounts import scoped
 from selection.imports.key_readings import READINGS
 from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Replay, Run
+from selection.outbox import jobs
 from selection.replays import keeping, replay_requests, results
 
 from .base import api, describe_location, find_object, requester_name
@@ -110,12 +111,16 @@ class ReplayResultOut(Schema):
 class ReplayOut(Schema):
     id: UUID
     name: str = Field(description="Name of the file, run or question set.")
-    state: Literal["reading", "working", "done", "failed"]
+    state: Literal["waiting", "working", "done", "failed"]
     progress: float = Field(description="0 to 1.")
     error: str = Field(description="Reason of a failure; empty without a failure.")
     created: datetime = Field(description="The replay is deleted a day later.")
     facts: ReplayFactsOut
     result: ReplayResultOut = Field(description="Every play adds precision until `state` is done.")
+
+    @staticmethod
+    def resolve_result(replay: Replay) -> dict[str, Any]:
+        return results.build_result(replay).serialize()
 
 
 class ReplayDraftIn(Schema, extra="forbid"):
@@ -165,13 +170,13 @@ def order_replay(
     team = request.auth.team_id  # type: ignore[attr-defined]
     replay = replay_requests.request_replay(source, goal, team, requester_name(request))
     response["Location"] = f"{request.path}/{replay.pk}"
-    return Status(202, _replay_payload(replay))
+    return Status(202, replay)
 
 
 @api.get("/replays/{replay_id}", response=ReplayOut)
-def show_replay(request: HttpRequest, replay_id: UUID) -> dict[str, Any]:
+def show_replay(request: HttpRequest, replay_id: UUID) -> Replay:
     """Return the progress of a replay, and its result so far."""
-    return _replay_payload(_find_replay(request, replay_id))
+    return _find_replay(request, replay_id)
 
 
 @api.delete("/replays/{replay_id}")
@@ -198,19 +203,10 @@ def create_replay_draft(
 
 
 def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
-    replays = scoped(Replay, request).exclude(state=Replay.State.COLUMNS)
-    return replay_requests.find_replay(pk, replays)
+    replays = scoped(Replay, request).exclude(state=Replay.State.ASKING)
+    replay: Replay = jobs.find_job(pk, replays)
+    return replay
 
 
 def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:
     return None if pk is None else find_object(request, model, pk)
-
-
-def _replay_payload(replay: Replay) -> dict[str, Any]:
-    names = ("name", "state", "error", "created", "facts")
-    return {
-        **{name: getattr(replay, name) for name in names},
-        "id": replay.pk,
-        "progress": replay_requests.replay_progress(replay),
-        "result": results.build_result(replay).serialize(),
-    }

@@ -1,92 +1,80 @@
-"""Requested replays of past answers, and their plays so far."""
+"""Replays of past answers: jobs that are done in turns."""
 
 import json
-import uuid
 import zlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-from django.db import models
-
+from .jobs import Job, JobsOfKind
 from .questions import QuestionSet
 from .runs import Run
-from .teams import Team
 
 
-class Replay(models.Model):
+class Replay(Job):
     """A replay of past answers, until it expires.
 
-    name          of the file, run or question set that the answers come from
-    by            the requester: a login name, or "token NAME" for a program
-    wanted        K, epsilon, delta, and perhaps budget, price and currency
-    run           the run that the answers come from
-    question_set  the questions that were answered, or the key of a file
-    names         of the file of answers, and perhaps of the key's file
-    columns       by file, answers or key, the plan of its columns as a person chose them; and
-                  ask (a person can be asked), picked (results by choice), leave_out (bad rows),
-                  faults (rows with an error)
-    answers, key  content of the files; emptied once they are read
-    record        the graded answers (replays.records), packed
-    tallies       (worker, right answers, all answers) of each worker, in the order of the record
-    facts         counts of what was read
-    plays         results so far, in the order of ``replays.plays.list_plays``
-    played        their number; a process that adds to them must have read all of them
-    seconds       of processor time they took
-    error         reason of a failure, in one sentence
-    sent          time of handing out the latest piece of work
+    wanted   goal: K, epsilon, delta, and perhaps budget, price and currency; run and question_set:
+             ids of what the answers come from, or null; names of the file of answers, and perhaps
+             of the key's file; size of the former
+             by file, answers or key, the plan of its columns as a person chose them; and ask (a
+             person can be asked), picked (results by choice), leave_out (bad rows), faults (rows
+             with an error)
+    content  the files, one after the other; once they are read, the graded answers
+             (replays.records), packed
+    result   None until the answers are read; then ``facts``, counts of what was read, ``tallies``,
+             (worker, right answers, all answers) of each worker, and ``plays``, results so far, in
+             the order of ``replays.plays.list_plays``
     """
 
-    LARGE = ("answers", "key", "record")  # columns that a page or a program does not read
-
-    class State(models.TextChoices):
-        COLUMNS = "columns", "needs its columns"
-        READING = "reading", "is being read"
-        WORKING = "working", "is being replayed"
-        DONE = "done", "is done"
-        FAILED = "failed", "failed"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
-    name = models.CharField(max_length=200)
-    by = models.CharField(max_length=150, blank=True)
-    wanted = models.JSONField()
-    run = models.ForeignKey(Run, models.CASCADE, related_name="+", null=True)
-    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="+", null=True)
-    names = models.JSONField(default=list)
-    columns = models.JSONField(default=dict)
-    answers = models.BinaryField(default=b"")
-    key = models.BinaryField(default=b"")
-    record = models.BinaryField(default=b"")
-    tallies = models.JSONField(default=list)
-    facts = models.JSONField(default=dict)
-    plays = models.JSONField(default=list)
-    played = models.PositiveIntegerField(default=0)
-    seconds = models.FloatField(default=0)
-    state = models.CharField(max_length=10, choices=State, default=State.READING)
-    error = models.CharField(max_length=500, blank=True)
-    created = models.DateTimeField(auto_now_add=True)
-    sent = models.DateTimeField(null=True)
+    KIND = "replay"
+    objects = JobsOfKind()  # type: ignore[misc]
 
     class Meta:
-        ordering = ["-created"]
-
-    def __str__(self) -> str:
-        return self.name
+        proxy = True
 
     @property
-    def going(self) -> bool:
-        return self.state in (self.State.READING, self.State.WORKING)
+    def goal(self) -> dict[str, Any]:
+        goal: dict[str, Any] = self.wanted["goal"]
+        return goal
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.result["facts"] if self.result else {}
+
+    @property
+    def tallies(self) -> list[Any]:
+        return self.result["tallies"] if self.result else []
+
+    @property
+    def plays(self) -> list[dict[str, Any]]:
+        return self.result["plays"] if self.result else []
+
+    @cached_property
+    def run(self) -> Run | None:
+        return Run.objects.filter(pk=self.wanted["run"]).first()
+
+    @cached_property
+    def question_set(self) -> QuestionSet | None:
+        return QuestionSet.objects.filter(pk=self.wanted["question_set"]).first()
 
     def rename_workers(self, rename: Callable[[str], str]) -> None:
-        """Store the read answers with these ids of workers instead."""
-        self.tallies = [[rename(worker), *tally] for worker, *tally in self.tallies]
-        for rates in ("prices", "tokens"):
-            if rates in self.facts:
-                self.facts[rates] = {rename(w): rate for w, rate in self.facts[rates].items()}
+        """Replace the ids of workers. Files that are still to be read go."""
+        if self.result is None and self.wanted["names"]:
+            self.delete()
+        elif any(rename(worker) != worker for worker, *_ in self.tallies):
+            self._rename_result(rename)
+            content: dict[str, Any] = json.loads(zlib.decompress(bytes(self.content)))
+            content["workers"] = [rename(worker) for worker in content["workers"]]
+            self.content = zlib.compress(json.dumps(content).encode())
+            if self.state == self.State.WORKING:  # the present turn knows the old names
+                self.state, self.sent = self.State.WAITING, None
+            self.save(update_fields=["content", "result", "state", "sent"])
+
+    def _rename_result(self, rename: Callable[[str], str]) -> None:
+        for tally in self.tallies:
+            tally[0] = rename(tally[0])
+        for rates in {"prices", "tokens"} & self.facts.keys():
+            self.facts[rates] = {rename(w): rate for w, rate in self.facts[rates].items()}
         for play in self.plays:
             play["selected"] = [rename(worker) for worker in play.get("selected", ())]
-        if self.record:
-            content: dict[str, Any] = json.loads(zlib.decompress(bytes(self.record)))
-            content["workers"] = [rename(worker) for worker in content["workers"]]
-            self.record = zlib.compress(json.dumps(content).encode())
-        self.save(update_fields=["tallies", "facts", "plays", "record"])

@@ -1,11 +1,14 @@
-"""Requests to other machines, as jobs: no request thread waits for a slow server.
+"""Jobs: work that somebody waits for. An edge stores it, Celery performs it, pages poll.
 
-An edge stores a job and answers at once; Celery performs it; pages and programs poll. Each kind has
-a function in the room that it belongs to, decorated with ``perform``.
+A request to another machine is performed once, so that no request thread waits for a slow server.
+Long work is done in turns, and an interrupted turn is done again. Each kind has a function in the
+room that it belongs to, decorated with ``perform``.
 """
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -21,20 +24,43 @@ from .queues import WorkQueue
 
 logger = logging.getLogger(__name__)
 
-WAITED = timedelta(minutes=2)  # after which a waiting job has failed
-LONGEST = timedelta(minutes=10)  # after which a job was interrupted: each ends earlier by itself
-KEPT = timedelta(hours=1)
+WAITED = timedelta(minutes=2)  # after which a request has failed that no process took
+LONGEST = timedelta(minutes=10)  # after which a request was interrupted: each ends earlier itself
 FAILED = "The request failed on the CrowdSelect server; its log has the reason."
 
 State = Job.State
 GOING = (State.WAITING, State.WORKING)
-QUEUE = WorkQueue(
-    Job, "selection.tasks.work_on_job", Q(state=State.WAITING), timedelta(seconds=20), KEPT
+ONCE = WorkQueue(
+    *(Job, "selection.tasks.work_on_job", Q(state=State.WAITING, resumes=False)),
+    lost=timedelta(seconds=20),
 )
-SAME = ("kind", "subject", "wanted", "by")  # of jobs that are performed once
+IN_TURNS = WorkQueue(
+    *(Job, "selection.tasks.work_on_long_job", Q(state=State.WAITING, resumes=True)),
+    lost=timedelta(seconds=120),  # more than a turn takes
+)
+SAME = ("kind", "subject", "wanted", "by")  # of requests that are made once
+ENDING = ("state", "result", "progress", "error", "field", "status")
 Row = TypeVar("Row", bound=Model)
-Function = Callable[[Job], Any]
-_functions: dict[str, Function] = {}
+AnyJob = TypeVar("AnyJob", bound=Job)
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """How the jobs of a kind are performed.
+
+    perform  returns the result as JSON, or raises Refused. It may set another state than WORKING:
+             WAITING for another turn, ASKING to wait for a person
+    model    of its jobs: Job, or a proxy of it
+    rename_workers  replaces the ids of workers in a job by a function of them, or deletes the job
+    """
+
+    perform: Function
+    model: type[Job] = Job
+    rename_workers: Callable[[Any, Callable[[str], str]], None] | None = None
+
+
+_kinds: dict[str, JobKind] = {}
 
 
 class TooManyJobs(TooMany):
@@ -43,14 +69,31 @@ class TooManyJobs(TooMany):
     seconds = 5
 
 
-def perform(kind: str) -> Callable[[Function], Function]:
-    """Let the decorated function do the jobs of this kind; it returns JSON, or raises Refused."""
+class JobLost(Exception):
+    """The job was deleted or changed, or another process has taken it over."""
+
+
+def perform(kind: str, **how: Any) -> Callable[[Function], Function]:
+    """Let the decorated function do the jobs of this kind; see JobKind."""
 
     def register(function: Function) -> Function:
-        _functions[kind] = function
+        _kinds[kind] = JobKind(function, **how)
         return function
 
     return register
+
+
+def add_job(job: Job, kept: timedelta = timedelta(hours=1)) -> None:
+    """Store a job, and hand it out unless a person must choose first."""
+    job.expires = db_clock.database_now() + kept
+    job.save(force_insert=True)
+    hand_out(job)
+
+
+def hand_out(job: Job) -> None:
+    if job.state == State.WAITING:
+        queue, rows = IN_TURNS if job.resumes else ONCE, Job.objects.filter(pk=job.pk)
+        transaction.on_commit(lambda: queue.hand_out(rows), robust=True)
 
 
 def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: Any) -> Job:
@@ -61,7 +104,7 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
     assert team is not None  # the subjects of jobs belong to teams
     with transaction.atomic():
         Team.objects.select_for_update().get(pk=team)  # others count after this one
-        going = list(Job.objects.filter(team=team, state__in=GOING))
+        going = list(Job.objects.filter(team=team, state__in=GOING, resumes=False))
         job = Job(team_id=team, kind=kind, subject=subject.pk or 0, by=by, wanted=wanted)
         for other in going:
             if all(getattr(job, name) == getattr(other, name) for name in SAME):
@@ -71,16 +114,14 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
                 f"The team has {MOST_JOBS} requests to other servers in progress, the limit: "
                 "try again after a reply."
             )
-        job.save()
-        handed = Job.objects.filter(pk=job.pk)
-        transaction.on_commit(lambda: QUEUE.hand_out(handed), robust=True)
+        add_job(job)
     return job
 
 
-def find_job(pk: Any, among: QuerySet[Job]) -> Job:
-    job = among.filter(pk=pk).first()
+def find_job(pk: Any, among: QuerySet[AnyJob]) -> AnyJob:
+    job = among.filter(pk=pk).defer("content").first()
     if job is None:
-        raise NotFound("The request has expired; send the request again.")
+        raise NotFound("This has expired; send the request again.")
     return job
 
 
@@ -93,38 +134,57 @@ def find_row(rows: QuerySet[Row], pk: Any) -> Row:
 
 
 def work_on_job(job_id: Any) -> None:
-    """Perform a job. The message may come twice, late or never; a job is performed once."""
+    """Perform a job, or a turn of it. The message may come twice, late or never."""
     waiting = Job.objects.filter(pk=job_id, state=State.WAITING)
     if not waiting.update(state=State.WORKING, sent=db_clock.database_now()):
         return
-    job = Job.objects.get(pk=job_id)
+    kind = _kinds[Job.objects.values_list("kind", flat=True).get(pk=job_id)]
+    job = kind.model.objects.get(pk=job_id)
     try:
         with actor.acting_as_person(job.by):
-            result = _functions[job.kind](job)
-        _end_job(job, State.DONE, result=result)
+            job.result = kind.perform(job)
+        if job.state == State.WORKING:
+            job.state, job.progress = State.DONE, 1
+    except JobLost:
+        return
     except Refused as refusal:
-        field = getattr(refusal, "field", "")
-        _end_job(job, State.FAILED, error=str(refusal), field=field, status=refusal.status)
+        job.state, job.error, job.status = State.FAILED, str(refusal), refusal.status
+        job.field = getattr(refusal, "field", "")
     except Exception:
         logger.exception("Job %s failed.", job)
-        _end_job(job, State.FAILED, error=FAILED, status=500)
+        job.state, job.error, job.status = State.FAILED, FAILED, 500
+    with suppress(JobLost):
+        store_turn(job, *ENDING)
+        hand_out(job)
 
 
-def show_progress(job: Job, result: Any) -> None:
-    Job.objects.filter(pk=job.pk, state=State.WORKING).update(result=result)
+def store_turn(job: Job, *columns: str) -> None:
+    """Store these columns while a turn goes on. Raises JobLost."""
+    taken = Job.objects.filter(pk=job.pk, state=State.WORKING, sent=job.sent)
+    if not taken.update(**{name: getattr(job, name) for name in columns}):
+        raise JobLost
 
 
-def _end_job(job: Job, state: State, **values: Any) -> None:
-    Job.objects.filter(pk=job.pk, state=State.WORKING).update(state=state, **values)
+def rename_workers(team: int | None, rename: Callable[[str], str]) -> None:
+    """Replace the ids of workers in all jobs of a team; a present turn stores nothing any more."""
+    for name, kind in _kinds.items():
+        if kind.rename_workers:
+            rows = kind.model.objects.select_for_update().filter(team=team, kind=name)
+            for job in rows:
+                kind.rename_workers(job, rename)
 
 
 def sweep_jobs() -> None:
     """Hand out lost jobs again, fail those without a worker process, and delete old ones."""
     now = db_clock.database_now()
+    Job.objects.filter(expires__lt=now).delete()
     error = "No worker process took the request: the administrator can start the process “jobs”."
-    waiting = Job.objects.filter(state=State.WAITING)
-    waiting.filter(created__lt=now - WAITED).update(state=State.FAILED, error=error, status=503)
+    waiting = Job.objects.filter(ONCE.waits, created__lt=now - WAITED)
+    waiting.update(state=State.FAILED, error=error, status=503)
     error = "The worker process was interrupted; send the request again."
-    working = Job.objects.filter(state=State.WORKING, sent__lt=now - LONGEST)
+    working = Job.objects.filter(state=State.WORKING, resumes=False, sent__lt=now - LONGEST)
     working.update(state=State.FAILED, error=error, status=503)
-    QUEUE.sweep()
+    cut = Job.objects.filter(state=State.WORKING, resumes=True, sent__lt=now - IN_TURNS.lost)
+    cut.update(state=State.WAITING, sent=None)
+    ONCE.sweep()
+    IN_TURNS.sweep()

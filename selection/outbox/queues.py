@@ -53,7 +53,7 @@ class WorkQueue:
     def hand_out(self, rows: QuerySet[Any], priority: int = AWAITED) -> None:
         """Send a message for each row; if Redis is unreachable, the sweep does it later."""
         messages = list(rows.values_list(*self.message))
-        sent = self.model._default_manager.filter(pk__in=[row[0] for row in messages])
+        sent = self.model._default_manager.filter(self.waits, pk__in=[row[0] for row in messages])
         sent.update(**{self.stamp: db_clock.database_now()}, **self.columns)
         try:
             for pk, *others in messages:

@@ -25,7 +25,6 @@ from selection.models import (
     OptOut,
     OutsideWorker,
     QuestionReport,
-    Replay,
     Run,
     RunConnection,
     Upload,
@@ -39,6 +38,7 @@ from selection.models import (
     worker_digest,
 )
 from selection.models.connectors import PROBLEM_LENGTH
+from selection.outbox import jobs
 from selection.runs.roster import membership, previews
 
 from .identity import entries_of, events_of, listing_runs, mention_pattern, runs_of
@@ -75,7 +75,7 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> Facts:
     _forget_rows(rows, pseudonym)
     _forget_words(rows, events, replace)
     _forget_uploads(rows)
-    _forget_replays(rows, pseudonym)
+    _forget_jobs(rows, pseudonym)
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
     _forget_connections(rows, replace)
@@ -142,15 +142,9 @@ def _forget_uploads(rows: list[Worker]) -> None:
         commit.forget_uploads(files.filter(pk__in=list(naming.values_list("upload", flat=True))))
 
 
-def _forget_replays(rows: list[Worker], pseudonym: str) -> None:
-    """Replace the worker in replays of past answers; files that are still to be read go."""
-    keys = {row.key for row in rows}
-    replays = Replay.objects.select_for_update().filter(team=rows[0].pool.team_id)
-    unread = replays.filter(state__in=(Replay.State.COLUMNS, Replay.State.READING))
-    unread.exclude(names=[]).delete()
-    for replay in replays.exclude(tallies=[]):
-        if any(plain_key(worker) in keys for worker, *_ in replay.tallies):
-            replay.rename_workers(lambda key: pseudonym if plain_key(key) in keys else key)
+def _forget_jobs(rows: list[Worker], pseudonym: str) -> None:
+    keys, team = {row.key for row in rows}, rows[0].pool.team_id
+    jobs.rename_workers(team, lambda key: pseudonym if plain_key(key) in keys else key)
 
 
 def _forget_lists(rows: list[Worker], pseudonym: str) -> None:

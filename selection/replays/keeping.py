@@ -50,7 +50,7 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
         )
     if algorithm not in METHODS:
         raise Refused(f"“{algorithm}” was not tried: choose one of {', '.join(METHODS)}.")
-    goal, tallies = replay.wanted, _tallies_of(replay)
+    goal, tallies = replay.goal, _tallies_of(replay)
     pool = replay.run.pool if replay.run else create_pool(replay)
     question_set = _question_set_of(replay)
     hits, answers = [hits for _, hits, _ in tallies], [count for _, _, count in tallies]
@@ -83,7 +83,7 @@ def _question_set_of(replay: Replay) -> QuestionSet:
         return stored
     name = drafts.free_name(f"Questions of {replay.name}", replay.team_id, QuestionSet)
     question_set = QuestionSet.objects.create(team_id=replay.team_id, name=name)
-    catalog.take_questions(question_set, AnswerRecord.unpack(bytes(replay.record)).key)
+    catalog.take_questions(question_set, AnswerRecord.unpack(bytes(replay.content)).key)
     return question_set
 
 

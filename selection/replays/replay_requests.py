@@ -1,10 +1,8 @@
-"""Replays as jobs: requested, played by Celery in turns, swept. Stored in the database only.
+"""Replays as jobs: requested, and played in turns. Nothing else is stored.
 
-A small file is read at once, so that its faults are known in the request. Nothing else is stored,
-and the replay itself expires after a day.
+A small file is read at once, so that its faults are known in the request.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -13,7 +11,6 @@ from time import monotonic, process_time
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
 
 from selection.errors import NotFound, Refused
 from selection.imports.column_plan import ColumnPlan
@@ -28,7 +25,7 @@ from selection.imports.keyed_answers import (
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run
-from selection.outbox.queues import WorkQueue
+from selection.outbox import jobs
 from selection.runs.roster import worker_prices
 
 from . import plays, records
@@ -37,22 +34,15 @@ from .plays import PlannedPlay
 from .records import AnswerRecord
 from .settings import check_replay
 
-logger = logging.getLogger(__name__)
-
 SMALL = 1_000_000  # bytes that are read in the request
 A_TURN = 5.0  # seconds after which a task makes room for others
 ENOUGH = 60.0  # seconds after which no further seed is begun
 FAULTS_KEPT = 200  # rows with an error that the page shows
 FACTS = ("left_out", "idle", "repeated", "bad", "unread")
-PICKED, LEAVE_OUT = "picked", "leave_out"  # in the column “columns”, beside the plans
+PICKED, LEAVE_OUT = "picked", "leave_out"  # in the column “wanted”, beside the plans
 
+KEPT = timedelta(days=1)
 State = Replay.State
-GOING = Q(state__in=(State.READING, State.WORKING))
-QUEUE = WorkQueue(
-    *(Replay, "selection.tasks.replay", GOING),
-    lost=timedelta(seconds=120),
-    kept=timedelta(days=1),
-)
 
 
 @dataclass(frozen=True)
@@ -86,9 +76,9 @@ def request_replay(
     Raises Refused for an impossible combination, and for faults of a small file.
     """
     replay = _build_replay(source, wanted, team_id=team, by=by)
-    replay.columns |= {"ask": may_ask} if source.answers else {}
+    replay.wanted["ask"] = may_ask and bool(source.answers)
     _ask_or_read(replay)
-    replay.save(force_insert=True)
+    jobs.add_job(replay, KEPT)
     return replay
 
 
@@ -107,7 +97,8 @@ def play_at_once(
     """
     plays.refuse_unknown_options(wanted)
     replay = _build_replay(source, wanted)
-    record = RecordedAnswers(_read_answers(replay, bounded=False).crowd())
+    _read_answers(replay, bounded=False)
+    record = _load_record(replay)
     for planned in watch(plays.list_plays(wanted)):
         replay.plays.append(plays.play(record, wanted, replay.facts, planned))
     if all("refused" in one for one in replay.plays):
@@ -116,50 +107,51 @@ def play_at_once(
     return replay
 
 
-def _build_replay(source: Source, wanted: dict[str, Any], **owner: Any) -> Replay:
+def _build_replay(source: Source, goal: dict[str, Any], **owner: Any) -> Replay:
     _refuse_source(source)
-    replay = Replay(
-        **owner,
-        name=source.name[:200],
-        wanted=wanted,
-        run=source.run,
-        question_set=source.question_set,
-        names=[file.name for file in (source.answers, source.key) if file],
-        answers=source.answers.content if source.answers else b"",
-        key=source.key.content if source.key else b"",
-    )
+    files = [file for file in (source.answers, source.key) if file]
+    wanted = {
+        "goal": goal,
+        "run": source.run and source.run.pk,
+        "question_set": source.question_set and source.question_set.pk,
+        "names": [file.name for file in files],
+    }
     if source.answers:
-        picked = dict(source.answers.picked)
-        replay.columns = {LEAVE_OUT: source.answers.leave_out, PICKED: picked}
-    return replay
+        wanted |= {LEAVE_OUT: source.answers.leave_out, PICKED: dict(source.answers.picked)}
+        wanted["size"] = len(source.answers.content)
+    content = b"".join(file.content for file in files)
+    name = source.name[:200]
+    return Replay(
+        kind=Replay.KIND, resumes=True, name=name, wanted=wanted, content=content, **owner
+    )
 
 
 def _ask_or_read(replay: Replay) -> None:
-    """Begin to read, or wait for a person's choices. Raises Refused."""
-    if replay.columns.get("ask") and find_replay_columns(replay):
-        replay.state = State.COLUMNS
+    """Read small files now, or wait for a person's choices. Raises Refused."""
+    if replay.wanted["ask"] and find_replay_columns(replay):
+        replay.state = State.ASKING
         return
-    replay.state = State.READING
+    replay.state = State.WAITING
+    if len(replay.content) <= SMALL:
+        _read_or_ask(replay)
+
+
+def _read_or_ask(replay: Replay) -> None:
     try:
-        _begin_reading(replay)
+        _read_answers(replay)
     except FaultyRows as refusal:
-        if not replay.columns.get("ask"):
+        if not replay.wanted["ask"]:
             raise
-        _wait_for_rows(replay, refusal)
-
-
-def _wait_for_rows(replay: Replay, refusal: FaultyRows) -> None:
-    """Wait until a person leaves out the rows with an error."""
-    first = [[row.line, row.why] for row in refusal.rows[:FAULTS_KEPT]]
-    replay.columns["faults"] = {"name": refusal.name, "bad": len(refusal.rows), "faults": first}
-    replay.state = State.COLUMNS
+        first = [[row.line, row.why] for row in refusal.rows[:FAULTS_KEPT]]
+        faults = {"name": refusal.name, "bad": len(refusal.rows), "faults": first}
+        replay.wanted["faults"], replay.state = faults, State.ASKING
 
 
 def find_replay_columns(replay: Replay) -> OpenColumns | None:
     """Find a person's open choices for a file, or None. Raises Refused if it is unreadable."""
-    if faults := replay.columns.get("faults"):
+    if faults := replay.wanted.get("faults"):
         return OpenColumns(ANSWERS, **faults)
-    return find_open_columns(*_files_of(replay)) if replay.names else None
+    return find_open_columns(*_files_of(replay)) if replay.wanted["names"] else None
 
 
 def choose_columns(replay: Replay, role: str, plan: ColumnPlan) -> None:
@@ -174,18 +166,11 @@ def choose(replay: Replay, chosen: Mapping[str, Any]) -> None:
     """Read the files of a waiting replay as chosen: by plans, results, rows. Raises Refused."""
     with transaction.atomic():
         locked = Replay.objects.select_for_update().get(pk=replay.pk)
-        if locked.state != State.COLUMNS:
-            return
-        locked.columns = {**locked.columns, **chosen, "faults": None, "ask": True}
-        _ask_or_read(locked)
-        locked.save()
-
-
-def _begin_reading(replay: Replay) -> None:
-    """Read small files now, and hand out the rest of the work. Raises Refused."""
-    if len(replay.answers) + len(replay.key) <= SMALL:
-        _read_answers(replay)
-    transaction.on_commit(lambda: QUEUE.hand_out(_rows(replay)), robust=True)
+        if locked.state == State.ASKING:
+            locked.wanted |= {**chosen, "faults": None}
+            _ask_or_read(locked)
+            locked.save()
+            jobs.hand_out(locked)
 
 
 def _refuse_source(source: Source) -> None:
@@ -199,10 +184,10 @@ def _refuse_source(source: Source) -> None:
         raise Refused("Give the key as a file or as a question set: one of the two.")
 
 
-def _read_answers(replay: Replay, bounded: bool = True) -> AnswerRecord:
-    """Read files, run or question set into the record, and return it. Raises Refused."""
+def _read_answers(replay: Replay, bounded: bool = True) -> None:
+    """Read files, run or question set into the record. Raises Refused."""
     facts: dict[str, Any] = {}
-    if replay.names:
+    if replay.wanted["names"]:
         answers, key = _files_of(replay)
         keyed = read_keyed_answers(answers, key)
         refuse_open_choices(keyed, answers)
@@ -210,22 +195,25 @@ def _read_answers(replay: Replay, bounded: bool = True) -> AnswerRecord:
         facts = {name: getattr(keyed, name) for name in FACTS}
     elif replay.run:
         record = records.record_of_run(replay.run)
-        facts = _model_facts(replay.run, replay.wanted.get("price"))
-    else:
-        assert replay.question_set is not None
+        facts = _model_facts(replay.run, replay.goal.get("price"))
+    elif replay.question_set:
         record = records.record_of_question_set(replay.question_set)
+    else:
+        raise NotFound("The answers were deleted meanwhile.")
     crowd = record.crowd()
-    check_replay(crowd, plays.build_settings(replay.wanted, record.scored))
-    replay.facts = facts | ({"scores": True} if record.scored else {})
-    replay.facts |= {
+    check_replay(crowd, plays.build_settings(replay.goal, record.scored))
+    facts |= {"scores": True} if record.scored else {}
+    facts |= {
         "workers": len(crowd.workers),
         "questions": len(record.asked),
         "answers": len(record.rows),
     }
-    replay.record, replay.answers, replay.key = record.pack(), b"", b""
-    replay.tallies = record.tallies()
-    replay.state = State.WORKING
-    return record
+    replay.result = {"facts": facts, "tallies": record.tallies(), "plays": []}
+    replay.content = record.pack()
+
+
+def _load_record(replay: Replay) -> RecordedAnswers:
+    return RecordedAnswers(AnswerRecord.unpack(bytes(replay.content)).crowd())
 
 
 def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
@@ -252,94 +240,49 @@ def _price_facts(
 
 
 def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
-    chosen = replay.columns
-    plans = {role: ColumnPlan(**chosen[role]) for role in (ANSWERS, KEY) if role in chosen}
-    ways = {"picked": chosen.get(PICKED, {}), "leave_out": chosen.get(LEAVE_OUT, False)}
-    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS), **ways)
-    if len(replay.names) > 1:
-        return answers, File(replay.names[1], bytes(replay.key), plans.get(KEY), **ways)
+    wanted, content = replay.wanted, bytes(replay.content)
+    plans = {role: ColumnPlan(**wanted[role]) for role in (ANSWERS, KEY) if role in wanted}
+    ways = {"picked": wanted[PICKED], "leave_out": wanted[LEAVE_OUT]}
+    names, size = wanted["names"], wanted["size"]
+    answers = File(names[0], content[:size], plans.get(ANSWERS), **ways)
+    if len(names) > 1:
+        return answers, File(names[1], content[size:], plans.get(KEY), **ways)
     questions = replay.question_set and replay.question_set.questions.filter(retired=None)
     return answers, key_of_questions(questions) if questions else None
-
-
-def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
-    replay = among.filter(pk=pk).defer(*Replay.LARGE).first()
-    if replay is None:
-        raise NotFound("There is no such replay any more; upload the answers again.")
-    return replay
-
-
-def replay_progress(replay: Replay) -> float:
-    return (
-        1.0 if not replay.going else round(replay.played / len(plays.list_plays(replay.wanted)), 3)
-    )
 
 
 # -- working
 
 
-def work_on_replay(replay_id: Any) -> None:
-    """Read the answers or play for a turn. May come twice, late or never."""
-    replay = Replay.objects.filter(pk=replay_id).first()
-    if replay is None or not replay.going:
-        return
-    try:
-        _work_for_a_turn(replay)
-    except FaultyRows as refusal:
-        if not replay.columns.get("ask"):
-            _fail_replay(replay, str(refusal))
-            return
-        _wait_for_rows(replay, refusal)
-        _rows(replay).filter(state=State.READING).update(state=replay.state, columns=replay.columns)
-    except Refused as refusal:
-        _fail_replay(replay, str(refusal))
-    except Exception:
-        logger.exception("Replay %s failed.", replay.pk)
-        _fail_replay(replay, "These answers cannot be replayed: the server's log says why.")
-
-
-def _work_for_a_turn(replay: Replay) -> None:
-    if replay.state == State.READING:
-        _read_answers(replay)
-        columns = (*Replay.LARGE, "tallies", "facts", "state")
-        going = _rows(replay).filter(state=State.READING)
-        if not going.update(**{name: getattr(replay, name) for name in columns}):
-            return
-    record = RecordedAnswers(AnswerRecord.unpack(bytes(replay.record)).crowd())
+@jobs.perform(Replay.KIND, model=Replay, rename_workers=Replay.rename_workers)
+def play_for_a_turn(replay: Replay) -> dict[str, Any] | None:
+    """Read the answers if that is still to do, and play."""
+    if replay.result is None:
+        _read_or_ask(replay)
+        jobs.store_turn(replay, "wanted", "content", "result")
+    record = _load_record(replay) if replay.result else None
     end = monotonic() + A_TURN
-    while replay.going and monotonic() < end:
-        if not _play_next(replay, record):
-            return  # another process does it
-    if replay.going:
-        QUEUE.hand_out(_rows(replay))
+    while record and not _has_enough(replay):
+        _play_next(replay, record)
+        if monotonic() > end:
+            replay.state = State.WAITING
+            break
+    return replay.result
 
 
-def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
-    """Play the next planned play, and store it if no other process was quicker."""
-    planned, started = plays.list_plays(replay.wanted), process_time()
-    result = plays.play(record, replay.wanted, replay.facts, planned[replay.played])
-    replay.plays.append(result)
-    number, replay.played = replay.played, replay.played + 1
-    replay.seconds += process_time() - started
-    if replay.played == len(planned) or _has_enough(replay):
-        replay.state = State.DONE
-    columns = ("plays", "played", "seconds", "state")
-    # An erasure may have renamed a worker meanwhile.
-    same = {"played": number, "state": State.WORKING, "tallies": replay.tallies}
-    going = _rows(replay).filter(**same)
-    return bool(going.update(**{name: getattr(replay, name) for name in columns}))
+def _play_next(replay: Replay, record: RecordedAnswers) -> None:
+    planned, started = plays.list_plays(replay.goal), process_time()
+    result = plays.play(record, replay.goal, replay.facts, planned[len(replay.plays)])
+    replay.plays.append(result | {"seconds": process_time() - started})
+    replay.progress = round(len(replay.plays) / len(planned), 3)
+    jobs.store_turn(replay, "result", "progress")
 
 
 def _has_enough(replay: Replay) -> bool:
-    """Tell if a round of all algorithms took the time there is."""
-    whole_round = (replay.played - plays.FIRST_ROUND) % len(plays.METHODS) == 0
-    return replay.seconds > ENOUGH and replay.played >= plays.FIRST_ROUND and whole_round
-
-
-def _fail_replay(replay: Replay, error: str) -> None:
-    going = _rows(replay).filter(GOING)
-    going.update(state=State.FAILED, error=error[:500], answers=b"", key=b"")
-
-
-def _rows(replay: Replay) -> QuerySet[Replay]:
-    return Replay.objects.filter(pk=replay.pk)
+    """Tell if all is played, or a round of all algorithms took the time there is."""
+    played = len(replay.plays)
+    if played == len(plays.list_plays(replay.goal)):
+        return True
+    whole_round = (played - plays.FIRST_ROUND) % len(plays.METHODS) == 0
+    seconds = sum(one["seconds"] for one in replay.plays)
+    return seconds > ENOUGH and played >= plays.FIRST_ROUND and whole_round

@@ -45,7 +45,7 @@ def _reach_of(text: Facts) -> float:
 
 
 def describe_goal(replay: Replay) -> str:
-    goal, workers = replay.wanted, replay.facts.get("workers", 0)
+    goal, workers = replay.goal, replay.facts.get("workers", 0)
     return (
         f"the best {format_count(goal['k'])} of {count_noun(workers, 'worker')}, within "
         f"{count_points(goal['epsilon'])} of the best, with {format_share(1 - goal['delta'])} "
@@ -80,7 +80,7 @@ def _describe_ending(replay: Replay, row: MethodResult) -> str:
     if row.enough:
         untrue = f"; guarantee not met in {row.untrue} of {row.runs} question orders"
         return f"reached the target{untrue if row.untrue else ''}"
-    end = "budget" if replay.wanted.get("budget") else "answers"
+    end = "budget" if replay.goal.get("budget") else "answers"
     achieved = (
         "no guarantee" if row.epsilon is None else f"guarantee: within {count_points(row.epsilon)}"
     )
@@ -90,9 +90,9 @@ def _describe_ending(replay: Replay, row: MethodResult) -> str:
 def _format_cost(replay: Replay, answers: int, cost: float | None) -> str:
     if cost is not None and "prices" in replay.facts:
         return money.format_call_cost(Decimal(str(cost)), replay.facts["currency"])
-    price = replay.wanted.get("price")
+    price = replay.goal.get("price")
     amount = None if price is None else Decimal(str(price))
-    return format_price(answers, amount, replay.wanted.get("currency") or "")
+    return format_price(answers, amount, replay.goal.get("currency") or "")
 
 
 def _format_tokens(tokens: int | None) -> str:

@@ -89,10 +89,10 @@ class ReplayResult:
 
 def build_result(replay: Replay) -> ReplayResult:
     answers = replay.facts.get("answers", 0)
-    price = replay.wanted.get("price")
+    price = replay.goal.get("price")
     names = dict.fromkeys(one["algorithm"] for one in replay.plays)
     methods = [row for name in names if (row := _method_result(replay, name, answers, price))]
-    chosen = bool(replay.wanted.get("algorithms"))
+    chosen = bool(replay.goal.get("algorithms"))
     ending = [row for row in methods if row.enough and (row.ours or chosen)]
     enough = min(ending, key=lambda row: row.answers, default=None)
     return ReplayResult(
@@ -109,7 +109,7 @@ def build_result(replay: Replay) -> ReplayResult:
 
 def _write_headline(replay: Replay, enough: MethodResult | None) -> str:
     total = replay.facts["answers"]
-    if replay.wanted.get("redraw"):
+    if replay.goal.get("redraw"):
         drawn = f"nswers drawn with replacement from {format_count(total)}"
         count = enough and format_count(enough.answers)
         return f"{count} a{drawn} would have been enough" if count else f"A{drawn} were not enough"
@@ -194,7 +194,7 @@ def _tokens_of_all(replay: Replay) -> int | None:
 def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerResult]:
     """List the best K by all answers and all workers that a method selects, best first."""
     order = sorted(replay.tallies, key=lambda tally: tally[1] / tally[2], reverse=True)
-    best = {worker for worker, _, _ in order[: replay.wanted["k"]]}
+    best = {worker for worker, _, _ in order[: replay.goal["k"]]}
     selected = {worker for row in methods for worker in row.selected}
     return [
         WorkerResult(

@@ -4,7 +4,7 @@ import pytest
 
 from crowdselect_client import ApiError, Client
 from selection.models import ApiToken, Replay, Run
-from selection.outbox import celery_messages
+from selection.outbox import celery_messages, jobs
 from selection.replays import plays, replay_requests
 from tests.pasts import write_past
 
@@ -31,7 +31,7 @@ def work(client, monkeypatch) -> None:
     usual = client.show_replay
 
     def look(number: str):
-        replay_requests.work_on_replay(number)
+        jobs.work_on_job(number)
         return usual(number)
 
     monkeypatch.setattr(client, "show_replay", look)

@@ -51,7 +51,7 @@ class ReplayPage(Page):
 
     @cached_property
     def object(self) -> Replay:
-        replays = scoped(Replay, self.request, MEMBER).defer(*Replay.LARGE)
+        replays = scoped(Replay, self.request, MEMBER).defer("content")
         return get_object_or_404(replays, pk=self.kwargs["replay"])
 
     def crumbs(self) -> list[tuple[str, str]]:
@@ -66,7 +66,7 @@ class ColumnsPage(ReplayPage):
     title = "Assign columns"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if self.has_permission() and self.object.state != Replay.State.COLUMNS:
+        if self.has_permission() and self.object.state != Replay.State.ASKING:
             return redirect("admin:selection_run_past_result", self.object.pk)
         return super().dispatch(request, *args, **kwargs)
 
@@ -78,7 +78,7 @@ class ColumnsPage(ReplayPage):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if "cancel" in request.POST:
-            settings = self.object.wanted
+            settings = self.object.goal
             query = {"k": settings["k"], "precise": settings["epsilon"], "sure": settings["delta"]}
             self.object.delete()
             return redirect(f"{reverse('admin:selection_run_past')}?{urlencode(query)}")
@@ -100,7 +100,7 @@ class ColumnsPage(ReplayPage):
         """Take the chosen results, or leave out the rows with an error."""
         names = [choice.name for choice in found.choices if choice.name in self.request.POST]
         picked = {name: self.request.POST[name] for name in names}
-        before = self.object.columns.get(replay_requests.PICKED, {})
+        before = self.object.wanted[replay_requests.PICKED]
         chosen: dict[str, Any] = {replay_requests.PICKED: before | picked}
         if found.faults:
             chosen = {replay_requests.LEAVE_OUT: True}
@@ -133,21 +133,21 @@ class ResultPage(ReplayPage, ActionPage):
     title = "How many of these answers would have been enough?"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if self.object.state == Replay.State.COLUMNS:
+        if self.object.state == Replay.State.ASKING:
             return redirect("admin:selection_run_past_columns", self.object.pk)
         return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         replay, result = self.object, results.build_result(self.object)
         charts = (
-            replay_chart.draw_charts(result.methods, result.answers, replay.wanted["epsilon"])
+            replay_chart.draw_charts(result.methods, result.answers, replay.goal["epsilon"])
             if result.methods
             else []
         )
         return super().get_context_data(
             **kwargs,
             replay=replay,
-            percent=round(100 * replay_requests.replay_progress(replay)),
+            percent=round(100 * replay.progress),
             charts=charts,
             **result_context(replay, result),
         )

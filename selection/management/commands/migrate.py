@@ -42,7 +42,8 @@ class CreateTables(Operation):
         to_state: ProjectState,
     ) -> None:
         for model in to_state.apps.get_app_config(app_label).get_models():
-            schema_editor.create_model(model)
+            if not model._meta.proxy:
+                schema_editor.create_model(model)
 
     def database_backwards(
         self,
@@ -52,7 +53,8 @@ class CreateTables(Operation):
         to_state: ProjectState,
     ) -> None:
         for model in from_state.apps.get_app_config(app_label).get_models():
-            schema_editor.delete_model(model)
+            if not model._meta.proxy:
+                schema_editor.delete_model(model)
 
 
 class RecordingExecutor(MigrationExecutor):

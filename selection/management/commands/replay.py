@@ -93,7 +93,7 @@ HEADS = ("method", "guarantees", "answers", "80 % of orders", "below the best", 
 
 def describe_replay(replay: Replay, result: ReplayResult) -> list[str]:
     context = result_context(replay, result)
-    variant = algorithms.describe_variant(replay.wanted.get("options", {}))
+    variant = algorithms.describe_variant(replay.goal.get("options", {}))
     texts = [*context["ours"], *context["others"]]
     rows = [HEADS, *(_method_cells(text, variant) for text in texts)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -122,7 +122,7 @@ def _method_cells(text: Facts, variant: str) -> tuple[str, ...]:
 def replay_document(replay: Replay) -> dict[str, Any]:
     """Return the facts and the result as the API has them, with the settings."""
     result = build_result(replay).serialize()
-    settings = {"name": replay.name, "wanted": replay.wanted}
+    settings = {"name": replay.name, "wanted": replay.goal}
     return settings | {"facts": replay.facts, "result": result}
 
 

@@ -71,7 +71,8 @@ def _check_models(job: Job) -> dict[str, Any]:
     for call in testing.make_test_calls(models, question):
         rows.append(_describe_call(call))
         if monotonic() - last_progress > SECONDS:
-            jobs.show_progress(job, {"of": len(models), "models": rows})
+            job.result = {"of": len(models), "models": rows}
+            jobs.store_turn(job, "result")
             last_progress = monotonic()
     rows.sort(key=lambda row: (row["good"], row["worker"]))
     return {"of": len(models), "models": rows}

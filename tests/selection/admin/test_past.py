@@ -58,7 +58,7 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
     waiting = requester.get(result_url())
     assert "160 answers read." in text_of(waiting)
     assert "data-going" in waiting.content.decode()
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     page = requester.get(result_url())
     text = text_of(page)
     assert "of 160 answers would have been enough" in text
@@ -74,7 +74,7 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
 
 def test_page_says_if_no_method_stops(requester, filled):
     requester.post(FORM, filled | {"precise": "0.02", "sure": "0.01", "budget": "20"})
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     text = text_of(requester.get(result_url()))
     assert "All 160 answers were not enough" in text
     assert "with a budget of 20 answers" in text
@@ -98,7 +98,7 @@ def test_a_fault_is_one_sentence_on_the_form(requester, filled, changes, sentenc
 def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch):
     monkeypatch.setattr(replay_requests, "SMALL", 0)
     requester.post(FORM, filled | {"key": ""})
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     page = requester.get(result_url())
     assert "past.csv has no column with the correct answers" in text_of(page)
     assert "Upload other answers" in text_of(page)
@@ -106,7 +106,7 @@ def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch
 
 def test_erased_worker_is_a_pseudonym_in_replays_that_stay(requester, filled):
     requester.post(FORM, filled)
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     before = Replay.objects.get()
     assert before.state == Replay.State.DONE
     worker = Worker.objects.create(pool=make_pool(0), key="w1")
@@ -114,23 +114,30 @@ def test_erased_worker_is_a_pseudonym_in_replays_that_stay(requester, filled):
     after = Replay.objects.get()
     assert [tally[1:] for tally in after.tallies] == [tally[1:] for tally in before.tallies]
     assert after.tallies[0][0] == erased
-    text = str((after.tallies, after.plays, after.facts)) + str(AnswerRecord.unpack(after.record))
+    text = str((after.tallies, after.plays, after.facts)) + str(
+        AnswerRecord.unpack(bytes(after.content))
+    )
     assert "'w1'" not in text
     assert erased in text_of(requester.get(result_url()))
 
 
-def test_replay_that_plays_during_an_erasure_stores_no_name(requester, filled):
+def test_replay_that_plays_during_an_erasure_stores_no_name(requester, filled, monkeypatch):
+    def erase(*args):
+        privacy.erase_worker([Worker.objects.create(pool=make_pool(0), key="w1")], "ada")
+        return play(*args)
+
     requester.post(FORM, filled)
-    playing = Replay.objects.get()
-    record = replay_requests.RecordedAnswers(AnswerRecord.unpack(bytes(playing.record)).crowd())
-    privacy.erase_worker([Worker.objects.create(pool=make_pool(0), key="w1")], "ada")
-    assert not replay_requests._play_next(playing, record)
-    assert Replay.objects.get().plays == []
+    play = plays.play
+    monkeypatch.setattr(plays, "play", erase)
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
+    replay = Replay.objects.get()
+    assert (replay.state, replay.plays) == ("waiting", [])
+    assert "w1" not in str(replay.tallies)
 
 
 def test_click_makes_a_pool_or_a_draft(requester, filled):
     requester.post(FORM, filled)
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     requester.post(result_url(), {"do": "pool"})
     assert Pool.objects.get().name == "Workers of past.csv"
     requester.post(result_url(), {"do": "draft", "algorithm": "credible"})
@@ -140,13 +147,13 @@ def test_click_makes_a_pool_or_a_draft(requester, filled):
 
 def test_a_poll_reads_no_large_column(requester, filled):
     requester.post(FORM, filled)
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     url = result_url() + "numbers/"
     with CaptureQueriesContext(connection) as queries:
         assert requester.get(url).status_code == 200
     read = " ".join(query["sql"] for query in queries)
-    assert '"selection_replay"."tallies"' in read
-    assert not any(f'"selection_replay"."{name}"' in read for name in Replay.LARGE)
+    assert '"selection_job"."result"' in read
+    assert '"selection_job"."content"' not in read
 
 
 def test_the_answers_are_deleted_on_request(requester, filled):
@@ -174,7 +181,7 @@ def send(requester, answers: str, key: str = ""):
 
 
 def graded() -> list[object]:
-    return AnswerRecord.unpack(bytes(Replay.objects.get().record)).rows
+    return AnswerRecord.unpack(bytes(Replay.objects.get().content)).rows
 
 
 def test_scores_are_shown_as_means_and_make_no_draft(requester, filled):
@@ -186,7 +193,7 @@ def test_scores_are_shown_as_means_and_make_no_draft(requester, filled):
     table = "\n".join(["worker,task,label,gold", *rows]).encode()
     del filled["key"]
     requester.post(FORM, filled | {"answers": SimpleUploadedFile("scores.csv", table)})
-    tasks.replay(str(Replay.objects.get().pk))
+    tasks.work_on_long_job(str(Replay.objects.get().pk))
     page = requester.get(result_url())
     text = text_of(page)
     assert "Mean score" in text
@@ -250,7 +257,7 @@ def test_a_fault_in_the_chosen_columns_is_told_and_other_files_can_be_chosen(req
     chosen = {"columns": "1", "worker": "0", "question": "1", "response": "2", "answer": "3"}
     page = requester.post(at, chosen)
     assert "“q1” has another correct answer than in line 2" in text_of(page)
-    assert Replay.objects.get().state == "columns"
+    assert Replay.objects.get().state == "asking"
     assert requester.post(at, {"cancel": "1"})["Location"] == f"{FORM}?k=1&precise=0.2&sure=0.1"
     assert not Replay.objects.exists()
 
@@ -284,8 +291,8 @@ def test_the_metric_is_chosen_and_read(requester):
     columns = answer.request["PATH_INFO"]
     assert "has no metric “other”" in text_of(requester.post(columns, {"metric": "other"}))
     assert requester.post(columns, {"metric": "f1"})["Location"] == result_url()
-    assert Replay.objects.get().state == "working"
-    assert Replay.objects.get().columns["picked"] == {"metric": "f1"}
+    assert Replay.objects.get().state == "waiting"
+    assert Replay.objects.get().wanted["picked"] == {"metric": "f1"}
 
 
 def test_rows_with_an_error_are_shown_and_left_out_on_request(requester, filled):
@@ -299,4 +306,4 @@ def test_rows_with_an_error_are_shown_and_left_out_on_request(requester, filled)
     assert "There is an unreadable character" in text
     requester.post(answer.request["PATH_INFO"], {"leave_out": "1"})
     replay = Replay.objects.get()
-    assert (replay.state, replay.facts["answers"], replay.facts["bad"]) == ("working", 160, 2)
+    assert (replay.state, replay.facts["answers"], replay.facts["bad"]) == ("waiting", 160, 2)

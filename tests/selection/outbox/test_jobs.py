@@ -23,7 +23,7 @@ State = Job.State
 def performed(monkeypatch):
     """Kinds of jobs for these tests, and a list of those that were performed."""
     performed = []
-    monkeypatch.setattr(jobs, "_functions", {})
+    monkeypatch.setattr(jobs, "_kinds", {})
 
     @jobs.perform("list")
     def _list(job):
@@ -123,7 +123,7 @@ def test_sweep_ends_lost_and_interrupted_jobs(performed):
     lost, late, cut, old = (request_job(word=number) for number in range(4))
     Job.objects.filter(pk=late.pk).update(created=now - jobs.WAITED)
     Job.objects.filter(pk=cut.pk).update(state=State.WORKING, sent=now - jobs.LONGEST)
-    Job.objects.filter(pk=old.pk).update(created=now - jobs.KEPT - timedelta(seconds=1))
+    Job.objects.filter(pk=old.pk).update(expires=now - timedelta(seconds=1))
     jobs.sweep_jobs()
     states = dict(Job.objects.values_list("pk", "state"))
     assert states == {lost.pk: State.WAITING, late.pk: State.FAILED, cut.pk: State.FAILED}

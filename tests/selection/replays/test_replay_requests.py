@@ -19,6 +19,7 @@ from selection.models import (
     Skill,
     default_team,
 )
+from selection.outbox import jobs
 from selection.privacy import erasure
 from selection.replays import keeping, plays, replay_requests, results
 from selection.replays.replay_requests import Source
@@ -44,7 +45,7 @@ def source(tmp_path) -> Source:
 
 def finish(replay: Replay) -> Replay:
     for _ in range(40):
-        tasks.replay(str(replay.pk))
+        tasks.work_on_long_job(str(replay.pk))
         replay.refresh_from_db()
         if not replay.going:
             break
@@ -94,35 +95,22 @@ def test_a_budget_limits_every_play(source):
     assert result.headline == "All 360 answers were not enough"
 
 
-def test_numbers_appear_before_the_last_play(source):
+def test_numbers_appear_before_the_last_play(source, monkeypatch):
+    monkeypatch.setattr(replay_requests, "A_TURN", -1.0)  # a play
     replay = request(source)
-    record = replay_requests.RecordedAnswers(
-        replay_requests.records.AnswerRecord.unpack(replay.record).crowd()
-    )
-    assert replay_requests._play_next(replay, record)
+    tasks.work_on_long_job(str(replay.pk))
+    replay.refresh_from_db()
     result = results.build_result(replay)
     assert [row.algorithm for row in result.methods] == ["credible"]
-    assert 0 < replay_requests.replay_progress(replay) < 1
-
-
-def test_a_play_that_another_process_has_stored_is_dropped(source):
-    replay = request(source)
-    record = replay_requests.RecordedAnswers(
-        replay_requests.records.AnswerRecord.unpack(replay.record).crowd()
-    )
-    slow = Replay.objects.get(pk=replay.pk)
-    assert replay_requests._play_next(replay, record)
-    assert not replay_requests._play_next(slow, record)
-    replay.refresh_from_db()
-    assert replay.played == len(replay.plays) == 1
+    assert 0 < replay.progress < 1
 
 
 def test_a_large_file_is_read_by_the_task_and_its_faults_are_stored(source, monkeypatch):
     monkeypatch.setattr(replay_requests, "SMALL", 10)
     replay = request(source)
-    assert (replay.state, replay.facts) == ("reading", {})
+    assert (replay.state, replay.facts) == ("waiting", {})
     finish(replay)
-    assert (replay.state, bytes(replay.answers), bytes(replay.key)) == ("done", b"", b"")
+    assert (replay.state, replay.facts["answers"]) == ("done", 360)
     bad = finish(request(Source(File("bad.csv", b"worker,task,label\na,q,1\n"), source.key)))
     assert bad.state == "failed"
     assert bad.error.startswith("bad.csv has no answer to a question of key.csv")
@@ -247,8 +235,8 @@ def test_a_second_pool_gets_a_number(source):
 def test_result_and_pool_need_no_record(source):
     replay = finish(request(source))
     workers = results.build_result(replay).workers
-    Replay.objects.update(record=b"")
-    replay = replay_requests.find_replay(replay.pk, Replay.objects.all())
+    Replay.objects.update(content=b"")
+    replay = jobs.find_job(replay.pk, Replay.objects.all())
     assert results.build_result(replay).workers == workers
     assert keeping.create_pool(replay).workers.count() == 6
 
@@ -264,10 +252,11 @@ def test_a_draft_expects_workers_as_in_the_past_answers(source):
 def test_only_the_replay_is_stored_and_expires(source):
     replay = finish(request(source))
     assert not any(model.objects.exists() for model in (Pool, QuestionSet, Run))
-    Replay.objects.update(created=timezone.now() - timedelta(days=1, minutes=1))
-    replay_requests.QUEUE.sweep()
-    with pytest.raises(NotFound, match="upload the answers again"):
-        replay_requests.find_replay(replay.pk, Replay.objects.all())
+    assert replay.expires > timezone.now() + timedelta(hours=23)
+    Replay.objects.update(expires=timezone.now() - timedelta(minutes=1))
+    jobs.sweep_jobs()
+    with pytest.raises(NotFound, match="has expired"):
+        jobs.find_job(replay.pk, Replay.objects.all())
 
 
 def test_unread_answers_cannot_become_a_pool(source, monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 
 from selection import db_clock
 from selection.models import Endpoint, ModelCall, ModelServer, Replay, Run, default_team
+from selection.outbox import jobs
 from selection.replays import plays, replay_requests, result_texts, results
 from selection.replays.replay_requests import Source
 from tests.worlds import crowd, make_run, play
@@ -23,7 +24,7 @@ def few_seeds(monkeypatch):
 def finish_replay(run: Run) -> Replay:
     replay = replay_requests.request_replay(Source(run=run), WANTED, default_team(), "ann")
     while replay.going:
-        replay_requests.work_on_replay(str(replay.pk))
+        jobs.work_on_job(str(replay.pk))
         replay.refresh_from_db()
     return replay
 
