@@ -1,4 +1,4 @@
-"""Files that an evaluation leaves: its report in HTML, and its result as JUnit's XML for CI."""
+"""Files that ``evaluate`` writes: a report, JUnit's XML for CI, an example to begin with."""
 
 import re
 from collections import defaultdict
@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from django.template.loader import render_to_string
 
@@ -18,10 +17,10 @@ from selection.version import __version__
 
 from .result import Result
 
-NAME, GUARANTEE = "crowdselect.evaluate", "guarantee"
+EXAMPLE, GOLD = "crowdselect.yaml", "gold.csv"
 FAILED, REFUSED = 1, 2  # exit codes
 UNSTORABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0
-MOST_DECIDING, LONGEST_PROMPT = 20, 200
+MOST_DECIDING = 20
 
 
 @dataclass
@@ -56,56 +55,27 @@ def write_files(report: Path | None, junit: Path | None) -> Iterator[Outcome]:
         if report is not None and outcome.result is not None:
             report.write_text(render_report(outcome.result), encoding="utf-8")
         if junit is not None:
-            junit.write_bytes(format_junit(outcome))
+            junit.write_text(render_junit(outcome), encoding="utf-8")
 
 
-# -- JUnit
+def render_junit(outcome: Outcome) -> str:
+    """Render a test case for the guarantee, which fails unless the code is 0, and for each model.
 
-
-def format_junit(outcome: Outcome) -> bytes:
-    """Write a test case for the guarantee, which fails unless the code is 0, and for each model."""
-    suite = ElementTree.Element("testsuite", name=NAME)
-    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=GUARANTEE)
-    result = outcome.result
-    if outcome.code:
-        failed = result is None or outcome.code <= REFUSED
-        why = outcome.why if failed or result is None else result.guarantee
-        _add_message(case, "failure", f"Exit code {outcome.code}: {why}")
+    A model's fails if its replies cannot be read, and is skipped if it was set aside.
+    """
+    result, code = outcome.result, outcome.code
+    asking, cases = dict[str, str](), list[tuple[dict[str, Any], str, str | None]]()
     if result is not None:
-        _add_text(case, "\n".join(result.lines))
-        _add_models(suite, result)
-    for kind in ("failure", "skipped"):
-        suite.set({"failure": "failures"}.get(kind, kind), str(len(suite.findall(f".//{kind}"))))
-    suite.set("tests", str(len(suite)))
-    return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
-
-
-def _add_models(suite: ElementTree.Element, result: Result) -> None:
-    """Add a case for each model: failed if its replies cannot be read, skipped if set aside."""
-    asking = {one.worker: one.advice for one in result.replies if one.asking}
-    for row in result.rows:
-        name = _clean(row["model"])
-        case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=name)
-        if row["model"] in asking:
-            _add_message(case, "failure", asking[row["model"]])
-        elif row["set_aside"]:
-            _add_message(case, "skipped", f"Set aside. {row['problem']}".strip())
-        _add_text(case, result.format_row(row))
-
-
-def _add_message(case: ElementTree.Element, kind: str, message: str) -> None:
-    ElementTree.SubElement(case, kind, message=_clean(message))
-
-
-def _add_text(case: ElementTree.Element, text: str) -> None:
-    ElementTree.SubElement(case, "system-out").text = _clean(text)
-
-
-def _clean(text: str) -> str:
+        asking = {one.worker: one.advice for one in result.replies if one.asking}
+        cases = [(row, result.format_row(row), asking.get(row["model"])) for row in result.rows]
+    why = result.guarantee if result is not None and code > REFUSED else outcome.why
+    counts = {
+        "failures": bool(code) + len(asking),
+        "skipped": sum(row["set_aside"] and advice is None for row, _, advice in cases),
+    }
+    facts = {"result": result, "code": code, "why": why, "cases": cases, "number": len(cases) + 1}
+    text = render_to_string("selection/evaluation_junit.xml", facts | counts)
     return UNSTORABLE.sub("�", text)
-
-
-# -- the report
 
 
 def render_report(result: Result) -> str:
@@ -132,23 +102,35 @@ def _compare(result: Result) -> Facts | None:
     for name, key, value in result.evaluation.study.results:
         if value is not None:
             grades[name][key] = value
-    rival, chosen = rest[0], [grades[name] for name in result.best.names]
     rows, common = [], 0
-    for key, rival_right in grades[rival].items():
-        met = [one[key] for one in chosen if key in one]
+    for key, rival_right in grades[rest[0]].items():
+        met = [grades[name][key] for name in result.best.names if key in grades[name]]
         common += bool(met)
-        if met and abs(sum(met) / len(met) - rival_right) > 1 / 2:
-            rows.append(_describe_difference(result, key, met, rival_right))
-    rows.sort(key=lambda row: (-row["apart"], -row["met"]))
-    shown = rows[:MOST_DECIDING]
-    return Facts(rival=rival, rows=shown, common=common, differing=len(rows))
+        apart = abs(sum(met) / len(met) - rival_right) if met else 0
+        if apart > 1 / 2:
+            prompt, right = result.evaluation.questions[key].prompt, int(sum(met))
+            numbers = {"right": right, "met": len(met), "rival_right": rival_right, "apart": apart}
+            rows.append(Facts(key=key, prompt=prompt, **numbers))
+    rows.sort(key=lambda row: (-row.apart, -row.met))
+    return Facts(rival=rest[0], rows=rows[:MOST_DECIDING], common=common, differing=len(rows))
 
 
-def _describe_difference(
-    result: Result, key: str, met: list[float], rival_right: float
-) -> dict[str, Any]:
-    text, right = result.evaluation.questions[key].prompt, int(sum(met))
-    prompt = text if len(text) <= LONGEST_PROMPT else f"{text[: LONGEST_PROMPT - 1]}…"
-    apart = abs(right / len(met) - rival_right)
-    numbers = {"right": right, "met": len(met), "rival_right": bool(rival_right), "apart": apart}
-    return {"key": key, "prompt": prompt, **numbers}
+def write_example(path: Path) -> list[str]:
+    """Write the models, and gold questions beside them unless there are some; return what to do.
+
+    Raises Refused if the file exists.
+    """
+    gold = path.with_name(GOLD)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(render_to_string("selection/evaluation_example.yaml", {"name": path}))
+    except FileExistsError as error:
+        raise Refused(f"{path} exists, and stays as it is: name another file.") from error
+    written = f"{path} is written"
+    if gold.exists():
+        written += f"; {gold} was there, and stays"
+    else:
+        gold.write_text(render_to_string("selection/evaluation_example.csv"), encoding="utf-8")
+        written += f", and twelve questions in {gold}: put yours in their place"
+    steps = f"export OPENAI_API_KEY=…\ncrowdselect evaluate {path} --check\n"
+    return [f"{written}.", f"{steps}crowdselect evaluate {path} --limit 1"]

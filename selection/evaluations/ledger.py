@@ -20,7 +20,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS calls (
         number INTEGER PRIMARY KEY, run INTEGER REFERENCES runs, model TEXT NOT NULL,
         question TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'sent',
-        reserved INTEGER NOT NULL, cost INTEGER NOT NULL DEFAULT 0, tokens_in INTEGER,
+        reserved INTEGER NOT NULL DEFAULT 0, cost INTEGER NOT NULL DEFAULT 0, tokens_in INTEGER,
         tokens_out INTEGER, milliseconds INTEGER, reply TEXT NOT NULL DEFAULT '',
         answer TEXT NOT NULL DEFAULT '', result TEXT NOT NULL DEFAULT '',
         problem TEXT NOT NULL DEFAULT '')""",
@@ -43,15 +43,13 @@ class Ledger:
             self.execute(statement)
 
     def execute(self, statement: str, *values: Any) -> list[Row]:
+        plain = [json.dumps(value) if isinstance(value, dict | list) else value for value in values]
         try:
-            return self._connection.execute(statement, values).fetchall()
+            return self._connection.execute(statement, plain).fetchall()
         except sqlite3.Error as error:
             raise Refused(f"{self.folder / FILE} cannot be used: {error}.") from error
 
     # -- runs
-
-    def create_run(self, **columns: Any) -> int:
-        return self._insert("runs", columns)
 
     def find_run(self, models: Path, gold: Path) -> Row | None:
         """Find the last run of these files."""
@@ -70,16 +68,7 @@ class Ledger:
             raise NotFound(f"There is no evaluation “{name}” in {self.folder}.")
         return rows[0]
 
-    def change_run(self, number: int, **columns: Any) -> None:
-        self._update("runs", number, columns)
-
     # -- calls
-
-    def open_call(self, run: int | None, **columns: Any) -> int:
-        return self._insert("calls", {"run": run, **columns})
-
-    def close_call(self, number: int, **columns: Any) -> None:
-        self._update("calls", number, columns)
 
     def close_lost(self, run: int) -> None:
         """Close the calls of a process that was killed; each costs what was reserved for it."""
@@ -120,16 +109,12 @@ class Ledger:
 
     # -- rows
 
-    def _insert(self, table: str, columns: dict[str, Any]) -> int:
+    def insert(self, table: str, **columns: Any) -> int:
         names, places = ", ".join(columns), ", ".join("?" * len(columns))
         statement = f"INSERT INTO {table} ({names}) VALUES ({places}) RETURNING number"  # noqa: S608  # nosec B608
-        return int(self.execute(statement, *map(_plain, columns.values()))[0]["number"])
+        return int(self.execute(statement, *columns.values())[0]["number"])
 
-    def _update(self, table: str, number: int, columns: dict[str, Any]) -> None:
+    def update(self, table: str, number: int, **columns: Any) -> None:
         names = ", ".join(f"{name} = ?" for name in columns)
         statement = f"UPDATE {table} SET {names} WHERE number = ?"  # noqa: S608  # nosec B608
-        self.execute(statement, *map(_plain, columns.values()), number)
-
-
-def _plain(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, dict | list) else value
+        self.execute(statement, *columns.values(), number)

@@ -1,99 +1,131 @@
 """An evaluation from where it stands to its end: the study asks, and the models answer."""
 
-import asyncio
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from selection.errors import Refused
-from selection.model_workers.server_calls import GuardedLoop
+from selection.model_workers.call_pool import CallPool
+from selection.model_workers.completions import Fault
+from selection.model_workers.ledger import MOST_TRIES
+from selection.model_workers.unreadable import FIRST, MOST_LOST
+from selection.models import Endpoint
 from selection.texts import counted
 
 from .calls import Caller
 from .runs import GUARANTEE, MONEY, QUESTIONS, Evaluation, Tell, refusing
 
-TURN = 0.2  # seconds between two looks
+TURN = 0.1  # seconds between two looks if a call may be made
 GRACE = 8.0  # seconds that an interruption leaves to the calls in flight
 Pair = tuple[str, str]
+Show = Callable[[Caller], object]
 
 
-def play_run(evaluation: Evaluation, tell: Tell, show: Callable[[Caller], object]) -> list[str]:
+@refusing()
+def play_run(evaluation: Evaluation, tell: Tell, show: Show) -> list[str]:
     """Make calls until the study ends, or its money or questions; return models that ask.
 
     Those wait for a decision on replies without an answer. An interruption leaves a few seconds to
     the calls in flight. Raises Refused if too few models reply.
     """
-    caller = Caller(
-        evaluation.ledger,
-        evaluation.number,
-        evaluation.questions,
-        evaluation.inputs.cells,
-        evaluation.limit,
-        evaluation.counted_wrong,
-    )
-    with asyncio.Runner(loop_factory=GuardedLoop) as runner, refusing():
-        runner.run(_Play(evaluation, caller, tell, show).run())
-    if not caller.asking:
+    with CallPool() as pool:
+        play = _Play(evaluation, pool, tell)
+        try:
+            while play.begin_calls():
+                play.take_outcomes()
+                play.set_aside_broken()
+                show(play.caller)
+            while play.caller.in_flight:  # they are paid
+                play.take_outcomes()
+            show(play.caller)
+        finally:
+            end = time.monotonic() + GRACE
+            while play.caller.in_flight and time.monotonic() < end:
+                play.take_outcomes()
+    if not play.asking:
         ended = GUARANTEE if evaluation.study.ended else QUESTIONS
-        evaluation.end(MONEY if caller.too_dear else ended)
-    return sorted(caller.asking)
+        evaluation.change(ending=MONEY if play.caller.too_dear else ended)
+    return sorted(play.asking)
 
 
 class _Play:
-    def __init__(
-        self,
-        evaluation: Evaluation,
-        caller: Caller,
-        tell: Tell,
-        show: Callable[[Caller], object],
-    ) -> None:
-        self.study, self.evaluation, self.caller = evaluation.study, evaluation, caller
-        self.tell, self.show = tell, show
-        self.waiting: list[Pair] = self.study.outstanding  # of an earlier process: asked first
-        self.running: dict[asyncio.Task[bool | None], Pair] = {}
+    """asking: models with too many replies without an answer."""
 
-    async def run(self) -> None:
-        self.caller.open(self.evaluation.models)
-        try:
-            while self._begin_calls():
-                await self._take_results(TURN)
-                self._set_aside_broken()
-                self.show(self.caller)
-            self.caller.stopping = True
-            while self.running:  # they are paid
-                await self._take_results(None)
-            self.show(self.caller)
-        finally:
-            self.caller.stopping = True
-            if self.running:
-                await asyncio.wait(self.running, timeout=GRACE)
-                self._tell([task for task in self.running if task.done()])
-            await self.caller.close()
+    def __init__(self, evaluation: Evaluation, pool: CallPool, tell: Tell) -> None:
+        self.study, self.evaluation, self.tell = evaluation.study, evaluation, tell
+        run, inputs, models = evaluation.number, evaluation.inputs, evaluation.models
+        self.caller = Caller(pool, evaluation.ledger, run, inputs, models, evaluation.limit)
+        self.waiting: list[Pair] = []
+        self.tries, self.asking = Counter[Pair](), set[str]()
+        for name in models:
+            self._note_losses(name)
+        self._answer_stored(self.study.outstanding)  # of an earlier process: asked first
 
-    def _begin_calls(self) -> bool:
+    def begin_calls(self) -> bool:
         """Ask the study, and let calls begin; return False if there is nothing more to do."""
-        if self.caller.asking or self.caller.too_dear:
+        if self.asking or self.caller.too_dear:
             return False
-        free = self.caller.slots - len(self.running)
-        is_held_up = self.caller.holds_others and self.running
-        if not self.waiting and free > 0 and not is_held_up:
-            self.waiting = self.study.ask(free)
+        pairs, out = [], len(self.waiting) + len(self.caller.in_flight)
+        if out < self.caller.slots and not (out and self._is_held_up()):
+            pairs = self.study.ask(self.caller.slots - out)
+            self._answer_stored(pairs)
         if self.study.ended:
             return False
-        for name, key in self.waiting[:free]:
-            task = asyncio.create_task(self.caller.ask(name, key))
-            self.running[task] = name, key
-        self.waiting = self.waiting[free:]
-        return bool(self.running)
+        self.waiting = [pair for pair in self.waiting if not self.caller.begin(*pair)]
+        return bool(pairs or self.waiting or self.caller.in_flight)
 
-    async def _take_results(self, seconds: float | None) -> None:
-        how = asyncio.FIRST_COMPLETED
-        done, _ = await asyncio.wait(self.running, timeout=seconds, return_when=how)
-        self._tell(done)
+    def _is_held_up(self) -> bool:
+        waiting, busy = Counter(name for name, _ in self.waiting), self.caller.busy
+        return any(
+            model.holds_others(waiting[name], busy[name])
+            for name, model in self.caller.models.items()
+            if name not in self.study.set_aside
+        )
 
-    def _tell(self, done: Iterable[asyncio.Task[bool | None]]) -> None:
-        results = [(self.running.pop(task), task.result()) for task in done]
-        self.study.tell((pair, value) for pair, value in results if value is not None)
+    def _answer_stored(self, pairs: Iterable[Pair]) -> None:
+        """Tell the study the stored replies to these pairs; the others wait for a call."""
+        results = []
+        for pair in pairs:
+            row = self.caller.find_reply(*pair)
+            if row is None:
+                self.waiting.append(pair)
+            else:
+                results.append((pair, self._grade(pair, row["answer"])))
+        self.study.tell(results)
 
-    def _set_aside_broken(self) -> None:
+    def take_outcomes(self) -> None:
+        """Tell the study what the calls that ended say; those without a result wait again."""
+        results = []
+        for row in self.caller.collect(TURN):
+            pair, model = (row["model"], row["question"]), self.caller.models[row["model"]]
+            retries = model.endpoint.unreadable == Endpoint.Unreadable.RETRY
+            self.tries[pair] += row["fault"] is None
+            if row["fault"] == Fault.REQUEST and model.replied:
+                results.append((pair, False))  # only this request is refused
+            elif row["fault"] is None and (
+                row["answer"] or not retries or self.tries[pair] == MOST_TRIES
+            ):
+                results.append((pair, self._grade(pair, row["answer"])))
+            else:
+                self.waiting.insert(0, pair)
+        self.study.tell(results)
+
+    def _grade(self, pair: Pair, answer: str) -> bool:
+        if not answer:
+            self._note_losses(pair[0])
+        return bool(answer) and self.evaluation.questions[pair[1]].grade(answer)
+
+    def _note_losses(self, name: str) -> None:
+        """Ask for a decision if too many of the model's first replies have no answer."""
+        results = dict[str, str]()
+        for row in self.evaluation.ledger.list_replies(self.evaluation.number, name):
+            if results.get(row["question"]) != "read":
+                results[row["question"]] = row["result"]
+        losses = sum(result != "read" for result in list(results.values())[:FIRST])
+        if losses > MOST_LOST and name not in self.evaluation.counted_wrong:
+            self.asking.add(name)
+
+    def set_aside_broken(self) -> None:
         """Set broken models aside if another replies. Raises Refused without a choice left."""
         models = self.caller.models
         present = [name for name in models if name not in self.study.set_aside]
@@ -114,7 +146,6 @@ class _Play:
             )
         for name in broken:
             self.study.give_up(name, models[name].problem)
-            models[name].gone = True
             self.waiting = [pair for pair in self.waiting if pair[0] != name]
             self.tell(
                 f"“{name}” cannot answer and is set aside: {models[name].problem} When it works, "

@@ -91,17 +91,7 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
     for row in rows:
         number = numbers.setdefault(row.question, following)
         following += number == following
-        questions.append(
-            Question(
-                question_set=question_set,
-                number=number,
-                key=row.question,
-                prompt=row.prompt,
-                accepted=row.accepted,
-                choices=row.choices,
-                grading=row.grading,
-            )
-        )
+        questions.append(build_question(question_set, number, row))
     Question.objects.bulk_create(
         questions,
         CHUNK,
@@ -110,6 +100,18 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
         update_fields=["prompt", "accepted", "choices", "grading"],
     )
     return len(questions)
+
+
+def build_question(question_set: QuestionSet, number: int, row: QuestionRow) -> Question:
+    return Question(
+        question_set=question_set,
+        number=number,
+        key=row.question,
+        prompt=row.prompt,
+        accepted=row.accepted,
+        choices=row.choices,
+        grading=row.grading,
+    )
 
 
 def question_keys_asked(question_set: QuestionSet) -> set[str]:

@@ -137,7 +137,7 @@ def reuse_replies(claims: Sequence[Claim]) -> set[int]:
     replies = dict(stored.values_list("digest", "reply"))
     claims = [claim for claim in claims if claim.prompt.digest in replies]
     answers = {
-        claim.assignment.pk: _read_answer(
+        claim.assignment.pk: read_answer(
             claim.endpoint, claim.assignment.question, replies[claim.prompt.digest]
         )
         for claim in claims
@@ -206,24 +206,25 @@ def _read_outcomes(
     endpoints = Endpoint.objects.in_bulk({call.worker_id for call in calls})
     checked, answers = dict(outcomes), dict[int, str | None]()
     for call in calls:
-        endpoint, outcome = endpoints.get(call.worker_id), outcomes[call.pk]
-        if endpoint is None or outcome.fault is not None:
-            continue
-        if actual_cost(endpoint, outcome, call.reserved) > most_claim(endpoint, call.reserved):
-            checked[call.pk] = replace(
-                outcome, fault=Fault.SETTINGS, problem=explain_claim(outcome), charged=True
-            )
-        else:
-            answers[call.pk] = _read_answer(endpoint, call.question, outcome.reply)
+        endpoint = endpoints.get(call.worker_id)
+        if endpoint is not None:
+            checked[call.pk] = outcome = check_claim(endpoint, outcomes[call.pk], call.reserved)
+            if outcome.fault is None:
+                answers[call.pk] = read_answer(endpoint, call.question, outcome.reply)
     return checked, answers
 
 
-def explain_claim(outcome: Outcome) -> str:
-    return (
+def check_claim(endpoint: Endpoint, outcome: Outcome, reserved: int) -> Outcome:
+    """Make a reply a failure if its server claims more than can be believed."""
+    claimed = actual_cost(endpoint, outcome, reserved)
+    if outcome.fault is not None or claimed <= most_claim(endpoint, reserved):
+        return outcome
+    problem = (
         f"The server claims {outcome.tokens_in:,} input and {outcome.tokens_out:,} output tokens "
         "for one reply, far more than was reserved. Only the reservation was counted, and calls "
         "stop: check the bill, the server and the limit of output tokens."
     )
+    return replace(outcome, fault=Fault.SETTINGS, problem=problem, charged=True)
 
 
 @transaction.atomic
@@ -245,7 +246,7 @@ def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None])
     for call in calls:
         outcome, endpoint = outcomes[call.pk], endpoints[call.worker_id]
         claimed = actual_cost(endpoint, outcome, call.reserved)
-        _settle(call, spending, claimed)
+        settle(call, spending.get(call.run_id), claimed)
         response = _close_call(call, endpoint, outcome, read.get(call.pk), now)
         _learn(endpoint, outcome, claimed, call)
         if call.assignment is None or call.assignment_id not in present:
@@ -304,7 +305,7 @@ def close_interrupted() -> int:
     spending = _lock_spending(set(rows.values_list("run", flat=True)) - {None})
     calls = list(rows.select_for_update(of=("self",)))
     for call in calls:
-        _settle(call, spending, call.reserved)
+        settle(call, spending.get(call.run_id), call.reserved)
         call.state, call.closed = State.INTERRUPTED, now
         call.problem = "The program ended before the reply came. The call may have been charged."
     _store_ends(calls, ("state", "closed", "cost", "problem"))
@@ -343,13 +344,12 @@ def _build_call(claim: Claim, now: datetime, reserved: int, attempt: int) -> Mod
     )
 
 
-def _settle(call: ModelCall, spending: Mapping[int, ModelSpending], cost: int) -> None:
+def settle(call: ModelCall, budget: ModelSpending | None, cost: int) -> None:
     """Move the call's cost from the money in flight to the money spent.
 
     Above the reservation, only as much as the run's limit leaves: no claim can exceed the limit.
     """
-    if call.run_id is not None:
-        budget = spending[call.run_id]
+    if budget is not None:
         budget.in_flight -= call.reserved if call.state == State.SENT else 0
         if budget.limit is not None:
             rest = budget.limit - budget.spent - budget.in_flight + call.cost
@@ -379,22 +379,32 @@ def _close_call(
     call: ModelCall, endpoint: Endpoint, outcome: Outcome, answer: str | None, now: datetime
 ) -> str | None:
     """Complete the call; return the response to record, or None if there is to be another call."""
-    call.closed, call.milliseconds = now, outcome.milliseconds
-    call.request_id = outcome.request_id[:REQUEST_ID_LENGTH]
+    call.closed = now
+    fill_call(call, outcome, answer)
+    if outcome.fault is not None:
+        refused = outcome.fault == Fault.REQUEST and _has_replied(call)
+        return NOT_READABLE.format(outcome.problem) if refused else None
+    retry = answer is None and endpoint.unreadable == Endpoint.Unreadable.RETRY
+    if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
+        return None
+    return describe_response(answer, outcome.reply or call.problem)
+
+
+def fill_call(call: ModelCall, outcome: Outcome, answer: str | None) -> None:
+    """Give the call the state, numbers and texts of its end."""
+    call.milliseconds, call.request_id = (
+        outcome.milliseconds,
+        outcome.request_id[:REQUEST_ID_LENGTH],
+    )
     call.problem = outcome.problem[:PROBLEM_LENGTH]
     call.tokens_in, call.tokens_out = outcome.tokens_in, outcome.tokens_out
     if outcome.fault is not None:
         call.state = State.INTERRUPTED if outcome.charged else State.FAILED
-        refused = outcome.fault == Fault.REQUEST and _has_replied(call)
-        return NOT_READABLE.format(outcome.problem) if refused else None
+        return
     call.state, call.reply, call.answer = State.REPLIED, outcome.reply, answer or ""
     call.result = classify(answer, outcome.reply, outcome.finish)
     if answer is None:
         call.problem = call.problem or NO_ANSWERS.get(call.result, NO_ANSWER)
-        retry = endpoint.unreadable == Endpoint.Unreadable.RETRY
-        if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
-            return None
-    return describe_response(answer, outcome.reply or call.problem)
 
 
 def _count_earlier_replies(call: ModelCall) -> int:
@@ -409,7 +419,7 @@ def _has_replied(call: ModelCall) -> bool:
     return ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED).exists()
 
 
-def _read_answer(endpoint: Endpoint, question: Question, reply: str) -> str | None:
+def read_answer(endpoint: Endpoint, question: Question, reply: str) -> str | None:
     return read_reply(endpoint.parsing, endpoint.pattern, question, reply)
 
 

@@ -10,7 +10,7 @@ from django.core.management import BaseCommand, CommandParser
 from tqdm import tqdm
 
 from selection.errors import Refused
-from selection.evaluations import check, example, files, play, runs
+from selection.evaluations import check, files, play, runs
 from selection.evaluations.calls import Caller
 from selection.evaluations.result import Result, describe_replies, list_first_replies
 from selection.management.lookups import parse_amount, report_refusals
@@ -39,8 +39,8 @@ class Command(BaseCommand):
         add("models", nargs="?", type=Path, help="YAML file, see docs/model-workers.md")
         gold = "gold questions, in any format that is imported (default: “data” of the YAML file)"
         add("gold", nargs="?", type=Path, help=gold)
-        begin = f"write an example to begin with, and no more (default: {example.FILE})"
-        add("--init", nargs="?", type=Path, const=Path(example.FILE), metavar="FILE", help=begin)
+        begin = f"write an example to begin with, and no more (default: {files.EXAMPLE})"
+        add("--init", nargs="?", type=Path, const=Path(files.EXAMPLE), metavar="FILE", help=begin)
         once = "call each model once, and tell what the evaluation will cost; start nothing"
         add("--check", action="store_true", help=once)
         report = "write a report to read, print and keep: one HTML file"
@@ -88,7 +88,7 @@ class Command(BaseCommand):
         amount = parse_amount("--limit", options["limit"])
         limit = None if amount is None else to_nano(amount)
         if options["init"]:
-            self.stdout.write("\n".join(example.write_example(options["init"])))
+            self.stdout.write("\n".join(files.write_example(options["init"])))
         elif options["check"]:
             self._check(options, limit)
         else:
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         done = check.check_models(options, limit, self.stderr.write)
         document = json.dumps(done.document, indent=2, ensure_ascii=False)
         self.stdout.write(document if options["json"] else "\n".join(done.lines))
-        if not done.is_good:
+        if done.failed:
             sys.exit(NOT_READY)
 
     def _evaluate(
@@ -142,7 +142,7 @@ class Command(BaseCommand):
             show = Progress(self, bar, evaluation)
             asking = play.play_run(evaluation, show.tell, show)
             while asking and options["unreadable"]:
-                runs.settle_unreadable(evaluation, asking, options)
+                evaluation.settle_unreadable(asking, options)
                 asking = play.play_run(evaluation, show.tell, show)
         return list(asking)
 
@@ -189,6 +189,6 @@ class Progress:
             rows = list_first_replies(self.evaluation)
             self.tell("\n".join(describe_replies(rows, self.evaluation.currency)))
         if not self.bar.disable:
-            cost = format_call_cost(to_amount(caller.spent), self.evaluation.currency)
+            cost = format_call_cost(to_amount(caller.budget.spent), self.evaluation.currency)
             self.bar.n = caller.made
             self.bar.set_postfix_str(f" {cost}")
