@@ -28,8 +28,10 @@ MOST_FAILURES = 3  # of a model that never replied, until it is set aside
 # Seconds of failures, until a model that never replied, or one that did, is set aside.
 PATIENCE, LONG_PATIENCE = 30.0, 90.0
 # Columns that the end of a call writes.
-COLUMNS = ("state", "cost", "tokens_in", "tokens_out", "milliseconds")
-COLUMNS += ("reply", "answer", "result", "problem")
+COLUMNS = (
+    *("state", "cost", "tokens_in", "tokens_out", "milliseconds"),
+    *("reply", "answer", "result", "problem"),
+)
 
 
 @dataclass

@@ -246,7 +246,7 @@ def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None])
     for call in calls:
         outcome, endpoint = outcomes[call.pk], endpoints[call.worker_id]
         claimed = actual_cost(endpoint, outcome, call.reserved)
-        settle(call, spending.get(call.run_id), claimed)
+        settle(call, spending.get(call.run_id or 0), claimed)
         response = _close_call(call, endpoint, outcome, read.get(call.pk), now)
         _learn(endpoint, outcome, claimed, call)
         if call.assignment is None or call.assignment_id not in present:
@@ -305,7 +305,7 @@ def close_interrupted() -> int:
     spending = _lock_spending(set(rows.values_list("run", flat=True)) - {None})
     calls = list(rows.select_for_update(of=("self",)))
     for call in calls:
-        settle(call, spending.get(call.run_id), call.reserved)
+        settle(call, spending.get(call.run_id or 0), call.reserved)
         call.state, call.closed = State.INTERRUPTED, now
         call.problem = "The program ended before the reply came. The call may have been charged."
     _store_ends(calls, ("state", "closed", "cost", "problem"))

@@ -76,13 +76,13 @@ def test_replies_are_read_before_the_transaction(
     run = make_model_run(OFF, models=2, k=1)
     calls = open_calls(run, 100)
     steps = []
-    for name in ("_read_answer", "_lock_spending"):
+    for name in ("read_answer", "_lock_spending"):
         before = getattr(ledger, name)
         monkeypatch.setattr(
             ledger, name, lambda *a, name=name, before=before: (steps.append(name), before(*a))[1]
         )
     ledger.close_calls({call.pk: REPLY for call in calls})
-    assert steps == ["_read_answer"] * len(calls) + ["_lock_spending"]
+    assert steps == ["read_answer"] * len(calls) + ["_lock_spending"]
 
 
 LIES = {

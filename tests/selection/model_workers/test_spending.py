@@ -79,7 +79,7 @@ def test_a_dear_claim_leaves_the_money_of_the_calls_in_flight() -> None:
     budget = ModelSpending(run_id=1, limit=100, spent=0, in_flight=80)
     calls = [ModelCall(run_id=1, reserved=40, state=ModelCall.State.SENT) for _ in range(2)]
     for call, claim in zip(calls, (90, 40), strict=True):
-        ledger._settle(call, {1: budget}, claim)
+        ledger.settle(call, budget, claim)
     assert [call.cost for call in calls] == [60, 40]
     assert (budget.spent, budget.in_flight) == (100, 0)
 
