@@ -12,6 +12,9 @@ from .parameters import mostly_slow
 NAMES = sorted(SELECTORS)
 FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].guarantee.fixed == "budget"]
 FIXED_CONFIDENCE = [name for name in NAMES if name not in FIXED_BUDGET]
+# One of each base class; the others ask and stop by the same code, and ``--full`` plays them.
+FAMILIES = ["adaptive-top-k", "certified", "clucb-pac", "credible", "each-good", "gap-e", "hdoc"]
+FAMILIES += ["good-e-bh", "lil-lucb", "lucb", "mark-all", "opt-mai-budget", "sar", "universal"]
 MOST_ROUNDS = 20_000
 # Error probabilities that a certificate is tried at. The largest is spent most and shows most.
 DELTAS = mostly_slow((0.05, 0.2, 0.5), ordinary=(0.5,))

@@ -10,6 +10,7 @@ from topk import SELECTORS, Problem, ProblemError, Verdict
 from topk.simulate import simulate_run
 
 from .harness import (
+    FAMILIES,
     FIXED_BUDGET,
     FIXED_CONFIDENCE,
     NAMES,
@@ -24,9 +25,11 @@ from .harness import (
     stored,
     too_many,
 )
+from .parameters import mostly_slow
 
 MEANS = [0.95, 0.9, 0.85, 0.3, 0.25, 0.2, 0.1, 0.05]
 every = pytest.mark.parametrize("name", NAMES)
+played = pytest.mark.parametrize("name", mostly_slow(NAMES, FAMILIES))
 
 
 def means(name):
@@ -46,7 +49,7 @@ def test_the_registry_holds_the_names_of_the_issue():
     }
 
 
-@every
+@played
 def test_the_state_does_not_depend_on_batching_or_order(name):
     whole, split, answers = build(name), build(name), table(name)
     rng = np.random.default_rng(0)
@@ -63,7 +66,7 @@ def test_the_state_does_not_depend_on_batching_or_order(name):
     assert one == other
 
 
-@every
+@played
 def test_ask_stays_within_slots_and_room_and_changes_no_state(name):
     selector, rng = build(name), np.random.default_rng(2)
     for number, _ in enumerate(steps(selector, table(name), slots=7)):
@@ -80,7 +83,7 @@ def test_ask_stays_within_slots_and_room_and_changes_no_state(name):
             break
 
 
-@every
+@played
 def test_verdicts_stay_and_at_a_stop_exactly_k_are_accepted(name):
     selector, before = build(name), np.zeros(8, np.int8)
     for _ in steps(selector, table(name), slots=9):
@@ -93,7 +96,7 @@ def test_verdicts_stay_and_at_a_stop_exactly_k_are_accepted(name):
     assert np.flatnonzero(verdict == Verdict.ACCEPTED).tolist() == selector.selection().tolist()
 
 
-@every
+@played
 def test_a_selector_rebuilt_from_its_state_has_the_same_future(name):
     straight, rebuilt = build(name), build(name)
     for number, (arms, rewards) in enumerate(steps(straight, table(name), slots=6)):
@@ -106,7 +109,7 @@ def test_a_selector_rebuilt_from_its_state_has_the_same_future(name):
     assert again(rebuilt).selection().tolist() == rebuilt.selection().tolist()
 
 
-@every
+@played
 def test_renumbering_the_arms_renumbers_the_result(name):
     order = np.random.default_rng(3).permutation(8)
     one, other = table(name, noise=True), table(name, noise=True)
@@ -178,12 +181,12 @@ def check_choosing(name, kind):
         check_what_is_out_counts_as_made(name, kind)
 
 
-@every
+@played
 def test_an_outstanding_answer_counts_as_made_when_choosing(name):
     check_choosing(name, SELECTORS[name])
 
 
-@every
+@played
 def test_room_test_fails_for_a_selector_that_ignores_pending_answers(name):
     class Forgetful(SELECTORS[name]):
         def _ask(self, slots, pending, room, rng):
@@ -193,7 +196,7 @@ def test_room_test_fails_for_a_selector_that_ignores_pending_answers(name):
         check_choosing(name, Forgetful)
 
 
-@every
+@played
 def test_an_outstanding_answer_does_not_count_when_judging(name):
     selector = in_its_middle(name, SELECTORS[name], 60)
     before, pending = judged(selector), np.full(8, 1000)
@@ -204,7 +207,7 @@ def test_an_outstanding_answer_does_not_count_when_judging(name):
             assert judged(asking) == before
 
 
-@every
+@played
 def test_the_standing_is_within_its_ranges(name):
     selector = build(name)
     for number, _ in enumerate(steps(selector, table(name), slots=11)):
@@ -221,7 +224,7 @@ def test_the_standing_is_within_its_ranges(name):
             break
 
 
-@pytest.mark.parametrize("name", FIXED_CONFIDENCE)
+@pytest.mark.parametrize("name", mostly_slow(FIXED_CONFIDENCE, FAMILIES))
 def test_errors_are_as_rare_as_guaranteed(sample, name):
     """No power against a bound that is merely too narrow: proved methods hardly ever err.
 
@@ -257,7 +260,7 @@ def test_a_fixed_budget_algorithm_needs_a_budget(name):
         SELECTORS[name](Problem(8, 3))
 
 
-@pytest.mark.parametrize("name", FIXED_CONFIDENCE)
+@pytest.mark.parametrize("name", mostly_slow(FIXED_CONFIDENCE, FAMILIES))
 def test_a_budget_also_bounds_algorithms_of_fixed_confidence(name):
     means_ = [0.795 if SELECTORS[name].takes_mark else 0.5] * 8
     outcome = simulate_run(name, means_, k=places(name), epsilon=0.01, delta=0.1, budget=333)
@@ -265,7 +268,7 @@ def test_a_budget_also_bounds_algorithms_of_fixed_confidence(name):
     assert outcome.reasons == ("budget",)
 
 
-@every
+@played
 def test_simulating_and_asking_pull_by_pull_are_the_same(name):
     from_kernel = build(name)
     from_asking = build(name)

@@ -14,7 +14,8 @@ from topk import (
     select_early,
 )
 
-from .harness import NAMES, Table, places, problem, too_many
+from .harness import FAMILIES, NAMES, Table, places, problem, too_many
+from .parameters import mostly_slow
 
 MEANS = np.array([0.9, 0.85, 0.85, 0.8, 0.75, 0.7, 0.5, 0.4])
 MULTI = MultiProblem.build([0] * 8 + [1] * 8, [3, 2], budget=2000)
@@ -67,10 +68,11 @@ def wronged(selector: Selector, named: set[int]) -> list[tuple[int, int]]:
     ]
 
 
+MULTI_NAMES = sorted(MULTI_SELECTORS)
 BEST_K = [name for name in NAMES if not SELECTORS[name].takes_mark]
 
 
-@pytest.mark.parametrize("name", [*BEST_K, *sorted(MULTI_SELECTORS)])
+@pytest.mark.parametrize("name", mostly_slow([*BEST_K, *MULTI_NAMES], [*FAMILIES, *MULTI_NAMES]))
 def test_early_selection_omits_workers_dominated_on_as_many_answers(name):
     for seed in range(3):
         for most in (0, 20, 90, 400):
@@ -137,7 +139,7 @@ def regret(goal: Goal, means: np.ndarray, arms: np.ndarray) -> float:
     return lost / arms.size if goal is Goal.AGGREGATE else best[-1] - means[arms].min()
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("name", mostly_slow(BOUNDED, FAMILIES))
 def test_bound_of_other_selections_holds(sample, name):
     """Check the selection that all answers favour, and random ones, at every look of a run.
 
@@ -165,7 +167,7 @@ def test_bound_of_other_selections_holds(sample, name):
     assert not too_many(failures, runs, 0.1)
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("name", mostly_slow(BOUNDED, FAMILIES))
 def test_selector_s_own_selection_is_bounded_by_the_gap(name):
     selector = begun(name, 3, 500)
     own = selector.selection()

@@ -10,7 +10,8 @@ from topk.best_sets import Matching, Quotas
 from topk.published.rounds import peel
 from topk.simulate import simulate_run
 
-from .harness import FIXED_BUDGET, FIXED_CONFIDENCE, Table
+from .harness import FAMILIES, FIXED_BUDGET, FIXED_CONFIDENCE, Table
+from .parameters import mostly_slow
 from .readable import ranked
 
 MEAN = st.sampled_from([0.0, 0.25, 0.5, 0.5, 0.75, 1.0]) | st.floats(0, 1)
@@ -22,7 +23,7 @@ def problems(draw):
     return means, draw(st.integers(1, len(means) - 1))
 
 
-@pytest.mark.parametrize("name", FIXED_BUDGET)
+@pytest.mark.parametrize("name", mostly_slow(FIXED_BUDGET, FAMILIES))
 @given(problems(), st.integers(1, 40), st.integers(1, 60) | st.none(), st.booleans())
 def test_fixed_budget(name, problem, per_arm, slots, noise):
     means, k = problem
@@ -30,7 +31,7 @@ def test_fixed_budget(name, problem, per_arm, slots, noise):
     play_out(name, means, Problem(len(means), k, 0.1, 0.1, budget), slots, noise, budget)
 
 
-@pytest.mark.parametrize("name", FIXED_CONFIDENCE)
+@pytest.mark.parametrize("name", mostly_slow(FIXED_CONFIDENCE, FAMILIES))
 @given(problems(), st.integers(1, 60) | st.none(), st.booleans())
 def test_fixed_confidence(name, problem, slots, noise):
     means, k = problem

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import connectors, db_clock, engine, reports
 from selection.admin.page import object_url
 from selection.answers import outages, presence, recording, uncounted
@@ -367,7 +368,7 @@ def test_the_run_s_page_has_the_numbers(requester):
     assert "Not counted: 1 answer (it came after the end of the run)." in page
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", mostly_slow([1, 2], ordinary=[1]))
 def test_what_people_give_at_a_tool_counts_or_is_listed(stub, seed):
     """Answers are fetched late, or never before the end; time passes, and the run ends."""
     rng, given, new = np.random.default_rng(seed), dict[int, str](), set[int]()

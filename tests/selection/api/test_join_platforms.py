@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine
 from selection.models import Run
 from selection.runs import worker_texts
@@ -94,7 +95,7 @@ def answer_all(own: str, run: Run) -> str:
     raise AssertionError("The questions do not end.")
 
 
-@pytest.mark.parametrize("completion", ["redirect", "code"])
+@pytest.mark.parametrize("completion", mostly_slow(["redirect", "code"], ordinary=["redirect"]))
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_platforms_worker_joins_answers_goes_back_and_is_exported(manager, platform, completion):
     settings, visit, task, back = PLATFORMS[platform]

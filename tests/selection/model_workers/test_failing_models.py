@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine
 from selection.model_workers import claims, dispatcher, throttle
 from selection.model_workers.call_pool import CallPool
@@ -43,12 +44,12 @@ def play(run: Run, seconds: float = 300.0) -> None:
 def make_run_of(stub: ModelStub, algorithm: str, models: int) -> Run:
     prices = {"price_in": 1, "price_out": 2, "max_tokens": 10, "temperature": 1}
     return make_model_run(
-        stub.url, models=models, endpoint=prices, algorithm=algorithm, epsilon=0.2
+        stub.url, models=models, endpoint=prices, algorithm=algorithm, epsilon=0.3
     )
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("status", [429, 500])
+@pytest.mark.parametrize("status", mostly_slow([429, 500], ordinary=[500]))
 def test_others_pay_no_more_beside_a_model_that_always_fails(algorithm: str, status: int) -> None:
     with ModelStub(accuracy_reply) as stub:
         alone = make_run_of(stub, algorithm, 5)
@@ -68,7 +69,7 @@ def test_others_pay_no_more_beside_a_model_that_always_fails(algorithm: str, sta
     assert run.certified
 
 
-@pytest.mark.parametrize("status", [429, 500])
+@pytest.mark.parametrize("status", mostly_slow([429, 500], ordinary=[500]))
 def test_a_model_that_stops_replying_is_set_aside(status: int) -> None:
     with ModelStub(accuracy_reply) as stub:
         run = make_run_of(stub, "lucb", 6)

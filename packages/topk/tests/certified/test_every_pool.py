@@ -129,7 +129,7 @@ def test_certificate_survives_adversarial_questions_withdrawals_and_stops(sample
 
     A single wrong place is an error: it costs .8, and K times epsilon is .78.
     """
-    failures, stops, runs = 0, 0, sample(10, 100)
+    failures, stops, runs = 0, 0, sample(6, 100)
     for seed in range(runs):
         rng = np.random.default_rng([9, seed])
         truth = rng.permutation(np.repeat([0.95, 0.15], [6, 10]))
