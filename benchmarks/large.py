@@ -40,7 +40,7 @@ SMALL = 1_000
 EACH = 10  # answers of each worker
 SLOTS = 20_000  # out at once, while clients answer
 SECONDS = 20.0
-FORMATS = ("csv", "xlsx", "all-csv", "all-json", "report", "answers", "answers-wide", "payment")
+FORMATS = ("csv", "xlsx", "all-csv", "json", "report", "answers", "payment")
 READS = ("standings?limit=1000", "selection", "history", "answers?limit=1000")
 API = (*READS, *(f"export?format={name}" for name in (*FORMATS, "dump")))
 

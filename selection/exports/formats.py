@@ -1,6 +1,6 @@
 """Registry of the formats: the run's page and the API read them from here."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from selection import reports, viewer_locale
 from selection.errors import Conflict, Refused
 from selection.models import Run
 
-from . import calls, payment, platforms, surveys, tables, writing
+from . import payment, platforms, tables, writing
 from .context import ExportContext
 from .report import write_report
 from .writing import ExportTable
@@ -91,21 +91,10 @@ def find_format(name: str) -> Format:
     return FORMATS[name]
 
 
-def formats_by_audience(without: Collection[str] = ()) -> dict[str, list[Format]]:
-    return {
-        audience: [each for each in formats if each.name not in without]
-        for audience, formats in AUDIENCES.items()
-    }
-
-
 # -- for people and their programs
 
 
-def _selected_json(context: ExportContext) -> Iterator[bytes]:
-    return iter([writing.json_text(reports.export_run(context.run)).encode()])
-
-
-def _write_all_workers_json(context: ExportContext) -> Iterator[bytes]:
+def _write_json(context: ExportContext) -> Iterator[bytes]:
     facts = reports.run_facts(context.run, context.standings)
     return writing.json_file(facts, "workers", tables.workers_rows(context))
 
@@ -155,13 +144,6 @@ AUDIENCES = {
             drafts=True,
         ),
         Format(
-            "json",
-            "Selected workers (JSON)",
-            "The selected workers, with the run's settings and guarantee.",
-            "json",
-            _selected_json,
-        ),
-        Format(
             "all-csv",
             "All workers (CSV)",
             "All workers with statistics, verdicts, presence and attributes.",
@@ -169,18 +151,11 @@ AUDIENCES = {
             tables.workers_table,
         ),
         Format(
-            "all-json",
-            "All workers (JSON)",
-            "The same, with the run's settings and guarantee.",
             "json",
-            _write_all_workers_json,
-        ),
-        Format(
-            "settings",
-            "Settings (CSV)",
-            "Settings, guarantee and seed, to repeat the run.",
-            "csv",
-            tables.settings_table,
+            "Everything (JSON)",
+            "All workers, selected or not, with the run's settings, guarantee and seed.",
+            "json",
+            _write_json,
         ),
         Format(
             "answers",
@@ -189,22 +164,6 @@ AUDIENCES = {
             "csv",
             _answers_table,
             ANSWERS,
-        ),
-        Format(
-            "answers-wide",
-            "All answers, one row per worker (CSV)",
-            "One column per answered question, as in surveys.",
-            "csv",
-            surveys.wide_answers,
-            ANSWERS,
-        ),
-        Format(
-            "calls",
-            "Calls of models (CSV)",
-            "Each call of a model: its reply, what was read from it, its cost and its problem.",
-            "csv",
-            calls.calls_table,
-            (*ANSWERS, "selection.view_modelcall"),
         ),
         Format(
             "dump",
@@ -274,28 +233,6 @@ AUDIENCES = {
             "nobody payment: approve their submissions.",
             "txt",
             platforms.prolific_block,
-        ),
-        Format(
-            "label-studio",
-            "Label Studio: annotators",
-            "The selected workers by number, address or name, as in its list of annotators.",
-            "json",
-            platforms.label_studio,
-        ),
-        Format(
-            "crowd-kit",
-            "crowd-kit: skills",
-            "worker,skill of all tested workers, to aggregate their labels.",
-            "csv",
-            platforms.crowd_kit,
-        ),
-        Format(
-            "crowd-kit-answers",
-            "crowd-kit: answers",
-            "worker,task,label of every answer given.",
-            "csv",
-            platforms.crowd_kit_answers,
-            ANSWERS,
         ),
     ),
 }

@@ -24,13 +24,6 @@ def selected_table(context: ExportContext) -> ExportTable:
     return ExportTable(columns, [[row[name] for name in columns] for row in rows], "Selected")
 
 
-def selected_with_facts(run: Run) -> ExportTable:
-    """List the selected workers for a single table: each row ends with the facts of the run."""
-    rows = reports.export_table(run)
-    columns = list(rows[0]) if rows else worker_columns.SELECTED
-    return ExportTable(columns, [list(row.values()) for row in rows])
-
-
 def workers_table(context: ExportContext) -> ExportTable:
     names, attributes = worker_columns.all_columns(context.run), _attribute_names(context.run)
     columns = [*names, SEEN, *(ATTRIBUTE + name for name in attributes)]

@@ -129,21 +129,13 @@ def json_text(document: Any, indent: int | None = 2) -> str:
     return json.dumps(document, indent=indent, ensure_ascii=False, cls=DjangoJSONEncoder)
 
 
-def json_list(rows: Iterable[Any]) -> Iterator[bytes]:
-    return _join_rows("[\n  ", rows, "\n]\n", ",\n  ")
-
-
 def json_file(facts: dict[str, Any], name: str, rows: Iterable[Any]) -> Iterator[bytes]:
     """Yield the facts as an object whose last entry, of this name, is the list of the rows."""
     head = json_text(facts).removesuffix("\n}")
-    return _join_rows(f'{head},\n  "{name}": [\n    ', rows, "\n  ]\n}\n", ",\n    ")
-
-
-def _join_rows(head: str, rows: Iterable[Any], foot: str, between: str) -> Iterator[bytes]:
-    yield head.encode()
+    yield f'{head},\n  "{name}": [\n    '.encode()
     for number, row in enumerate(rows):
-        yield ((between if number else "") + json_text(row, None)).encode()
-    yield foot.encode()
+        yield ((",\n    " if number else "") + json_text(row, None)).encode()
+    yield b"\n  ]\n}\n"
 
 
 # -- workbooks

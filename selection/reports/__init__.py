@@ -20,7 +20,7 @@ from .dump_text import dump_text
 from .durations import format_duration
 from .end_claims import EndClaims, claims_at_end
 from .explain import explain_candidate
-from .exports import export_run, export_table, run_facts, selected_rows
+from .exports import export_run, run_facts, selected_rows
 from .forecast_running import (
     FullTestForecast,
     RunningForecast,

@@ -14,7 +14,7 @@ from django.db.models import Sum
 from selection.models import Run
 
 from .end_claims import claims_at_end
-from .guarantee import KEPT, ON_AVERAGE, WEAKENED, guarantee_of_run, interval_meaning
+from .guarantee import KEPT, guarantee_of_run, interval_meaning
 from .standings import RunStandings, quota_lines, run_standings, skill_lines
 from .worker_columns import WorkerStanding, cell_value, selected_columns
 
@@ -89,15 +89,6 @@ def _is_overruled(line: WorkerStanding) -> bool:
     return line.by_algorithm and not line.selected
 
 
-def _certified_word(document: dict[str, Any]) -> str:
-    """Choose the word for the table. An average over pools is not a guarantee about this one."""
-    if document["verdict"] == WEAKENED:
-        return WEAKENED
-    if not document["certified"]:
-        return "not certified"
-    return "on average" if document["scope"] == ON_AVERAGE else "certified"
-
-
 def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:
     places: Counter[int] = Counter()
     for line in chosen:
@@ -123,20 +114,3 @@ def _quotas_of(run: Run, lines: list[WorkerStanding]) -> dict[str, Any] | None:
 
 def _selected_row(columns: Sequence[str], rank: int | None, line: WorkerStanding) -> dict[str, Any]:
     return {column: rank if column == "rank" else cell_value(line, column) for column in columns}
-
-
-def export_table(run: Run) -> list[dict[str, Any]]:
-    """Arrange ``export_run`` as rows for a spreadsheet; each ends with the facts of the run."""
-    document = export_run(run)
-    facts = (
-        {
-            "certified": _certified_word(document),
-            **{name: document[name] for name in ("guarantee", "assumptions", "named_by")},
-            **{name: document[name] for name in ("epsilon_reached", "scope")},
-            **({"mark_guarantee": document["mark_guarantee"]} if run.pass_mark else {}),
-            "ending": document["ending"] or document["status"],
-        }
-        | {name: document[name] for name in ("run", "algorithm", "k", "epsilon", "delta", "budget")}
-        | {name: document[name] for name in ("price", "currency", "seed", "answers_used")}
-    )
-    return [row | facts for row in document["workers"]]

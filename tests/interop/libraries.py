@@ -14,7 +14,6 @@ import pandas
 from crowdkit.aggregation import DawidSkene, GoldMajorityVote, MajorityVote, Wawa
 from label_studio_sdk.converter import Converter
 from label_studio_sdk.label_interface import LabelInterface
-from label_studio_sdk.types.user_simple import UserSimple
 
 CONFIG = """<View><Text name="text" value="$text"/><Choices name="label" toName="text">
 <Choice value="yes"/><Choice value="no"/></Choices></View>"""
@@ -23,14 +22,16 @@ CONFIG = """<View><Text name="text" value="$text"/><Choices name="label" toName=
 def main(folder: Path) -> None:
     out, into = folder / "out", folder / "in"
     into.mkdir(exist_ok=True)
-    triples = pandas.read_csv(out / "crowd-kit-answers.csv", keep_default_na=False)
-    skills = pandas.read_csv(out / "crowd-kit.csv", index_col="worker")["skill"]
+    columns = {"question": "task", "response": "label"}
+    answers = pandas.read_csv(out / "answers.csv", keep_default_na=False).rename(columns=columns)
+    triples = answers[["worker", "task", "label"]]
+    skills = pandas.read_csv(out / "all-csv.csv", index_col="worker")["mean"].dropna()
     facts: dict[str, Any] = {
         "tables": tables(out),
         "sheets": sheets(out),
         "json": documents(out),
         **crowd_kit(into, triples, skills),
-        **label_studio(out, into, triples),
+        **label_studio(into, triples),
     }
     of_pandas(into, triples)
     (folder / "facts.json").write_text(json.dumps(facts))
@@ -63,11 +64,8 @@ def sheets(out: Path) -> dict[str, list[list[int]]]:
 
 def documents(out: Path) -> dict[str, int]:
     """Rows of those that pandas takes for a table."""
-    found = {"label-studio": len(pandas.read_json(out / "label-studio.json"))}
-    for name in ("json", "all-json"):
-        whole = json.loads((out / f"{name}.json").read_text())
-        found[name] = len(pandas.json_normalize(whole, "workers"))
-    return found
+    whole = json.loads((out / "json.json").read_text())
+    return {"json": len(pandas.json_normalize(whole, "workers"))}
 
 
 def crowd_kit(into: Path, triples: Any, skills: Any) -> dict[str, Any]:
@@ -86,10 +84,8 @@ def crowd_kit(into: Path, triples: Any, skills: Any) -> dict[str, Any]:
     }
 
 
-def label_studio(out: Path, into: Path, triples: Any) -> dict[str, Any]:
-    """Reads our list of annotators; makes tasks with annotations, and all its exports of them."""
-    listed = json.loads((out / "label-studio.json").read_text())
-    users = [UserSimple.model_validate({"username": "", **one}) for one in listed]
+def label_studio(into: Path, triples: Any) -> dict[str, Any]:
+    """Makes tasks with annotations, and all its exports of them."""
     interface = LabelInterface(CONFIG)
     tasks = [_task(number, *rest) for number, rest in enumerate(triples.groupby("task"), 1)]
     wrong = [
@@ -105,7 +101,6 @@ def label_studio(out: Path, into: Path, triples: Any) -> dict[str, Any]:
     csv = {"csv_separator": ",", "sep": ",", "header": True}
     converter.convert_to_csv(tasks_file, str(into / "CSV"), is_dir=False, **csv)
     return {
-        "users": [[user.id, user.email, user.username] for user in users],
         "wrong": [str(error) for error in wrong],
         "annotations": sum(len(task["annotations"]) for task in tasks),
     }

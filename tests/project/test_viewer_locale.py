@@ -101,7 +101,6 @@ def test_a_page_and_its_live_parts_have_the_viewer_s_locale(admin_client):
 def test_files_of_one_separator_are_the_same_for_every_browser(admin_client):
     run = make_run(price=Decimal("0.1"), currency="€", budget=1200)
     addresses = [
-        reverse("admin:selection_run_selected_csv", args=[run.pk]),
         *(
             reverse("admin:selection_run_export", args=[run.pk, name])
             for name, kind in exports.FORMATS.items()

@@ -65,7 +65,7 @@ def test_no_export_has_a_formula(requester, run):
     play(run, lambda slip: "=yes" if slip.candidate.arm else "-no", most=8)
     engine.advance(run.pk)
     exports = [
-        cells(requester, "run_selected_csv", run.pk),
+        cells(requester, "run_export", run.pk, "csv"),
         cells(requester, "run_links_csv", run.pk),
         cells(requester, "run_export", run.pk, "answers"),
         cells(requester, "questionset_gold", run.question_set_id, query="?csv=1"),

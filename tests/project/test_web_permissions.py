@@ -17,7 +17,6 @@ pytestmark = pytest.mark.django_db
 
 VIEW = ("view_run",)
 EXPORTS = {
-    "run_selected_csv": (),
     "run_links_csv": ("change_run",),
     "run_open_csv": ("view_question",),
     "run_dump_json": ("view_answer", "view_question", "view_worker"),

@@ -28,7 +28,7 @@ from selection.admin.page import Page, csv_response, file_response, object_url, 
 from selection.answers import presence
 from selection.errors import Refused
 from selection.mail import invitations
-from selection.model_workers.spending import has_models, with_models
+from selection.model_workers.spending import with_models
 from selection.models import Run
 from selection.questions import media
 from selection.runs import lifecycle, money
@@ -133,15 +133,13 @@ class RunPage(Page):
 
         With each comes the reason why the pay must be entered for it, or "".
         """
-        run = self.object
-        without = BUTTONS if has_models(run) else (*BUTTONS, "calls")
         return {
             group: [
-                (export_format, export_format.lacks(run))
-                for export_format in formats
-                if all(map(self.may, export_format.asks))
+                (each, each.lacks(self.object))
+                for each in formats
+                if each.name not in BUTTONS and all(map(self.may, each.asks))
             ]
-            for group, formats in exports.formats_by_audience(without).items()
+            for group, formats in exports.AUDIENCES.items()
         }
 
 
@@ -196,12 +194,6 @@ class Download(Page):
             return FILES[self.kwargs["file"]](run, style)
 
 
-def _selected_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
-    """Repeat facts about the run in every row, as clients expect."""
-    table = exports.selected_with_facts(run)
-    return csv_response(f"{run} selected", table.columns, table.rows, style)
-
-
 def _links_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
     candidates = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
     rows = [
@@ -229,14 +221,12 @@ def _dump_response(run: Run, _: exports.CsvStyle) -> HttpResponseBase:
 
 
 FILES = {
-    "selected.csv": _selected_csv,
     "links.csv": _links_csv,
     "open.csv": _open_csv,
     "dump.json": _dump_response,
 }
 # A worker's link lets its holder answer as that worker, so it needs the right to change the run.
 EXTRA_PERMISSIONS = {
-    "selected.csv": [],
     "links.csv": ["selection.change_run"],
     "open.csv": ["selection.view_question"],
     "dump.json": ["selection.view_answer", "selection.view_question", "selection.view_worker"],

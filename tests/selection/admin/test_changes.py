@@ -125,8 +125,8 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     assert "By hand: accepted. known" in card
     assert "not about verdicts by hand" in page
     file = json.loads(requester.get(admin_url("run_export", run.pk, "json")).getvalue())
-    assert {row["worker"]: row["selected_by"] for row in file["workers"]}["w4"] == "hand"
-    table = requester.get(admin_url("run_selected_csv", run.pk)).getvalue().decode()
+    assert {row["worker"]: row["by_hand"] for row in file["workers"]}["w4"] == "accepted"
+    table = requester.get(admin_url("run_export", run.pk, "csv")).getvalue().decode()
     assert "hand" in next(line for line in table.splitlines() if ",w4," in line)
     requester.post(url, {"do": "no-verdict"})
     row.refresh_from_db()

@@ -31,13 +31,13 @@ def run_viewer(client):
 def test_selected_workers_are_exported_as_csv_and_json(requester):
     run = make_run(questions=3000)
     play(run, crowd(1, 2))
-    table = requester.get(admin_url("run_selected_csv", run.pk))
+    table = requester.get(admin_url("run_export", run.pk, "csv"))
     header, *rows = lines_of(table)
     assert header.startswith("rank,worker,name,verdict,answers,right,mean,lower,upper")
     assert len(rows) == 2
     assert "attachment" in table["Content-Disposition"]
     document = json.loads(requester.get(admin_url("run_export", run.pk, "json")).getvalue())
-    assert [row["rank"] for row in document["workers"]] == [1, 2]
+    assert sum(row["selected"] for row in document["workers"]) == 2
     assert document["certified"] is True
 
 
@@ -84,7 +84,6 @@ def test_a_draft_has_nothing_to_download(requester):
     run = make_run(start=False)
     for url in (
         admin_url("run_links_csv", run.pk),
-        admin_url("run_selected_csv", run.pk),
         admin_url("run_export", run.pk, "all-csv"),
     ):
         assert "nothing to download before" in text_of(requester.get(url, follow=True))
@@ -95,8 +94,7 @@ def test_the_page_leads_to_every_format_that_one_may_take(requester):
     page = requester.get(admin_url("run_page", run.pk)).content.decode()
     for name in FORMATS:
         address = admin_url("run_export", run.pk, name)
-        # Calls are those of models, and no model takes part.
-        assert (f'href="{address}"' in page) == (name != "calls")
+        assert f'href="{address}"' in page
         response = requester.get(address)
         assert response["Content-Type"] == FORMATS[name].media
         assert response["Content-Disposition"].endswith(f'.{FORMATS[name].ending}"')
@@ -132,7 +130,7 @@ def test_answers_need_the_permission_to_view_them(run_viewer):
         assert client.get(admin_url("run_export", run.pk, name)).status_code == expected
     page = client.get(admin_url("run_page", run.pk)).content.decode()
     assert admin_url("run_export", run.pk, "all-csv") in page
-    assert admin_url("run_export", run.pk, "crowd-kit-answers") not in page
+    assert admin_url("run_export", run.pk, "answers") not in page
 
 
 def test_the_file_is_sent_while_it_is_made(requester):
@@ -148,7 +146,7 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}
 
 def test_a_table_has_the_marks_of_the_viewer_s_spreadsheets(requester):
     run = play(make_run(n=3, slots=60, slots_per_worker=20), crowd(1, 2), most=2)
-    urls = admin_url("run_export", run.pk, "all-csv"), admin_url("run_selected_csv", run.pk)
+    urls = admin_url("run_export", run.pk, "all-csv"), admin_url("run_export", run.pk, "csv")
     for headers, query, (delimiter, decimal) in (
         (GERMAN, {}, ";,"),
         ({"Accept-Language": "fr"}, {}, ";,"),
@@ -164,8 +162,8 @@ def test_a_table_has_the_marks_of_the_viewer_s_spreadsheets(requester):
             first = next(rows)
             assert re.fullmatch(rf"[01]({re.escape(decimal)}\d+)?", first["mean"])
             assert re.fullmatch(rf"0{re.escape(decimal)}\d+", first["lower"])
-    platform = requester.get(admin_url("run_export", run.pk, "crowd-kit"), headers=GERMAN)
-    assert lines_of(platform)[0] == "worker,skill"
+    platform = requester.get(admin_url("run_export", run.pk, "mturk"), headers=GERMAN)
+    assert lines_of(platform)[0].startswith("Worker ID,UPDATE-")
 
 
 def test_a_file_s_name_has_its_ending_once(requester):

@@ -146,7 +146,7 @@ def test_clerk_without_permission_cannot_open_runs(client):
     client.force_login(User.objects.create_user("clerk", is_staff=True))
     assert client.get(admin_url("run_page", run.pk)).status_code == 403
     assert client.post(admin_url("run_verb", run.pk, "stop")).status_code == 403
-    assert client.get(admin_url("run_selected_csv", run.pk)).status_code == 403
+    assert client.get(admin_url("run_export", run.pk, "csv")).status_code == 403
     assert client.post(admin_url("run_import", run.pk), {"pasted": "x"}).status_code == 403
 
 

@@ -24,7 +24,6 @@ from .test_formats import (
     kept,
     kinds,
     mixed,
-    read_export,
     running,
 )
 
@@ -260,7 +259,6 @@ def test_bounds_have_one_definition_in_pages_files_and_api(name, scope, requeste
     assert f"From, To: {meaning}." in report_text(run)
     api = Client(headers={"authorization": f"Bearer {token}"})
     assert api.get(f"/api/runs/{run.pk}/selection").json()["interval"] == meaning
-    assert meaning in read_export(run, "settings")["value"].to_list()
 
 
 def test_bounds_of_every_algorithm_say_when_they_hold():

@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from selection import engine, exports
+from selection import engine
 from selection.errors import Refused
 from selection.imports import (
     catalog,
@@ -19,7 +19,7 @@ from selection.imports.readers import read_table
 from selection.imports.row_parsers import QuestionRow
 from selection.models import QuestionSet, RecordedAnswer, Run, Upload
 from tests.pages import admin_url, text_of, upload
-from tests.worlds import answer_all, crowd, make_pool, make_run, open_of
+from tests.worlds import make_pool, make_run, open_of
 
 from .readers.files import workbook
 
@@ -260,24 +260,3 @@ def test_a_file_with_an_answer_a_row_is_not_asked_for_questions(requester):
     run, raw = make_run(pool=make_pool(3)), b"worker,question,response\nw1,q1,yes\n"
     page = upload(requester, admin_url("run_import", run.pk), raw)
     assert b"questions-asked" not in page.content
-
-
-@pytest.mark.django_db
-def test_answers_that_go_out_a_line_a_worker_come_in_again():
-    run = make_run(slots=30, slots_per_worker=5)
-    engine.advance(run.pk)
-    answer_all(run, crowd(3, good=2, high=0.9, low=0.3))
-    made = exports.make_file(run, "answers-wide")
-    raw = b"".join(made.pieces)
-    given = {
-        (a.assignment.candidate.worker.key, a.assignment.question.key, a.response)
-        for a in run.answers.all()
-    }
-    table = read_table(raw, made.name)
-    names = surveys.names_of(run)
-    found = [
-        one
-        for _, one in row_parsers.parse_rows(table, surveys.recognise_survey(table.header, names))
-    ]
-    assert {(one.worker, one.question, one.response) for one in found} == given
-    assert len(found) == len(given) == 30

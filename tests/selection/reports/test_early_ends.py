@@ -80,7 +80,7 @@ def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
         text = text_of(requester.get(admin_url("run_page", run.pk)))
         assert document["guarantee"] in text
         names = {row["worker"] for row in document["workers"]}
-        files = csv.DictReader(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))
+        files = csv.DictReader(lines_of(requester.get(admin_url("run_export", run.pk, "csv"))))
         assert {row["worker"] for row in files} == names
 
 

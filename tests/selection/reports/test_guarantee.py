@@ -17,7 +17,7 @@ from selection.reports.model_fit import ModelFit
 from selection.runs import lifecycle, manual_verdicts
 from selection.runs.roster import membership
 from selection.texts import count_points
-from tests.pages import admin_url, json_of, lines_of, text_of
+from tests.pages import admin_url, json_of, text_of
 from tests.selection.api.conftest import Program
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk import Goal, Guarantee, Problem
@@ -158,8 +158,6 @@ def read_doors(requester: Client, token: str, run: Run) -> dict[str, str]:
         workbook = requester.get(admin_url("run_export", run.pk, "xlsx")).getvalue()
         sheet = CalamineWorkbook.from_filelike(io.BytesIO(workbook)).get_sheet_by_name("Run")
         doors["Excel"] = str(sheet.to_python())
-        if reports.export_run(run)["workers"]:
-            doors["CSV"] = " ".join(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))
     return doors
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from selection import engine, reports
 from selection.errors import NotFound
-from selection.reports.worker_columns import SELECTED
 from selection.runs import lifecycle
 from tests.worlds import crowd, make_run, play
 
@@ -63,15 +62,6 @@ def test_a_run_stopped_early_guarantees_the_gap_it_reached():
         f"selected worker is at most {points:g} points less accurate than the 2nd best. "
         "The selected workers are favoured by all answers."
     )
-
-
-def test_rows_of_the_table_carry_the_facts_of_the_run():
-    run = play(make_run(), crowd(4, good=2))
-    rows = reports.export_table(run)
-    assert len(rows) == run.k
-    assert list(rows[0])[: len(SELECTED)] == [*SELECTED]
-    assert {row["seed"] for row in rows} == {run.seed}
-    assert all(row["lower"] <= row["mean"] <= row["upper"] for row in rows)
 
 
 def test_history_is_thinned_and_ends_with_the_last_step():

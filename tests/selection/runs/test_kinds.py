@@ -151,7 +151,7 @@ def test_page_files_and_api_name_the_kind_of_selected_workers(requester, client,
     assert "Skills, one per worker" in words
     assert f"1 in {one}, 1 in {other}, of 6 workers, each for at most one of these" in words
     assert f"w0 Worker 0 {other} selected for {one}" in words
-    rows = list(csv.DictReader(lines_of(requester.get(admin_url("run_selected_csv", run.pk)))))
+    rows = list(csv.DictReader(lines_of(requester.get(admin_url("run_export", run.pk, "csv")))))
     assert [row["skill"] for row in rows] == [one, other]
     assert len({row["worker"] for row in rows}) == 2
     document = reports.export_run(run)

@@ -153,7 +153,7 @@ def test_the_page_and_the_export_show_the_groups(requester):
     assert "Quotas by language" in words
     assert "Spanish 1 exactly 1 2" in words
     assert "English 1 at most 2 4" in words
-    header, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
+    header, *rows = lines_of(requester.get(admin_url("run_export", run.pk, "csv")))
     assert header.split(",")[9] == "group"
     assert {row.split(",")[9] for row in rows} == {"English", "Spanish"}
     assert reports.export_run(run)["quotas"]["groups"][1] == {
@@ -167,7 +167,7 @@ def test_the_page_and_the_export_show_the_groups(requester):
 def test_a_run_without_quotas_shows_no_groups(requester):
     run = play(make_run(), crowd(3, good=2), most=3)
     assert "Quotas" not in text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "group" not in lines_of(requester.get(admin_url("run_selected_csv", run.pk)))[0]
+    assert "group" not in lines_of(requester.get(admin_url("run_export", run.pk, "csv")))[0]
 
 
 def test_an_attribute_may_be_named_as_in_the_file_that_it_came_from():

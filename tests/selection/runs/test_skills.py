@@ -215,7 +215,7 @@ def test_the_export_ranks_each_skill(requester):
     assert chosen == [(names[0], 1), (names[0], 2), (names[1], 1)]
     assert [skill["k"] for skill in document["skills"]] == [2, 1]
     assert sum(skill["answers_used"] for skill in document["skills"]) == document["answers_used"]
-    header, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
+    header, *rows = lines_of(requester.get(admin_url("run_export", run.pk, "csv")))
     assert header.split(",")[9] == "skill"
     assert len(rows) == 3
 

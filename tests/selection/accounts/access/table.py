@@ -150,7 +150,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/worker/<int:candidate>/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/worker/<int:candidate>/why/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/worker/<int:candidate>/change/": (MANAGER, MANAGER),
-    **of_run("live/", "report/", "selected.csv", "open.csv"),
+    **of_run("live/", "report/", "open.csv"),
     "admin/selection/run/<int:pk>/export/<slug:format>/": (VIEWER, NOBODY),
     **of_run("dump.json"),
     "admin/selection/run/<int:pk>/links.csv": (MANAGER, NOBODY),
