@@ -77,7 +77,6 @@ SLOW = (
     "project/test_web_uploads.py",
     "research/papers/",
     "research/validation/",
-    "selection/accounts/access/test_every_address.py",
     "selection/accounts/access/test_offers.py",
     "selection/admin/test_junk_in_forms.py",
     "selection/api/test_openapi.py",

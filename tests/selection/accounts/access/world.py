@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from datetime import timedelta
 from unittest import mock
 
 from django.contrib.auth.models import Group, User
@@ -46,6 +47,7 @@ from tests.worlds import answer_all, make_run, open_of
 
 Role = Membership.Role
 logins = itertools.count(1)
+LATER = timezone.now() + timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,9 @@ def camp(word: str) -> Camp:
         _delivery(team, word),
         _connector_call(run, word),
         _model_server(pool, word),
-        Job.objects.create(team=team, kind="models", by=word, result={"models": [word]}),
+        Job.objects.create(
+            team=team, kind="models", by=word, result={"models": [word]}, expires=LATER
+        ),
         _watch(pool, question_set, word),
     )
 
