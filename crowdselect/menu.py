@@ -30,13 +30,7 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")}
     ],
     "STYLES": [lambda _: static("selection/admin.css")],
-    "SCRIPTS": [
-        lambda _: static("selection/named.js"),
-        lambda _: static("selection/regions.js"),
-        lambda _: static("selection/local_time.js"),
-        lambda _: static("selection/focus.js"),
-        lambda _: static("selection/keyboard.js"),
-    ],
+    "SCRIPTS": [lambda _: static("selection/pages.js")],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
     "DASHBOARD_CALLBACK": "selection.admin.home.add_dashboard_context",

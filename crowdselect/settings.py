@@ -42,7 +42,6 @@ TRUSTED_PROXIES = env.names("TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "unfold",
-    "unfold.contrib.forms",
     "django.contrib.admin.apps.SimpleAdminConfig",  # crowdselect.urls looks for the pages
     "django.contrib.auth",
     "django.contrib.contenttypes",

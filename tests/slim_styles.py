@@ -1,9 +1,9 @@
-"""The part of Unfold's stylesheet that a run's page needs, so that the page loads fast.
+"""The part of Unfold's stylesheet that our pages need: a third of it.
 
     python -m tests.slim_styles
 
 writes it anew after an update of Unfold or of the templates. A rule stays if every class in its
-selector is a word of a template behind the page; the dynamic ones are words in them, too.
+selector is a word of a template or a widget; the dynamic ones are words in them, too.
 """
 
 import re
@@ -13,40 +13,31 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 UNFOLD = Path(str(find_spec("unfold").origin)).parent  # type: ignore[union-attr]
+ADMIN = Path(str(find_spec("django.contrib.admin").origin)).parent  # type: ignore[union-attr]
 THEME = UNFOLD / "static/unfold/css/styles.css"
-SLIM = ROOT / "static/selection/run_theme.css"
-FOLDERS = (ROOT / "templates", UNFOLD / "templates")
-PAGE = "selection/run.html"
-# Included under a name that a setting or a variable gives.
-HIDDEN = ("unfold/helpers/header_title.html", "unfold/helpers/field.html")
+SLIM = ROOT / "static/unfold/css/styles.css"
+FOLDERS = (
+    UNFOLD / "templates",
+    UNFOLD / "templatetags",
+    ADMIN / "templates",
+    ROOT / "templates",
+    ROOT / "static/selection",
+)
+FILES = (UNFOLD / "static/unfold/js/app.js", UNFOLD / "widgets.py", UNFOLD / "sites.py")
 WORD = re.compile(r"[^\s\"'`<>{}=]+")
+UNUSED = {"prose"}  # of an editor that no page has
 CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
-_REFERENCE = re.compile(r"{%\s*(?:extends|include)\s*[\"']([^\"']+)[\"']")
-
-
-def read_templates(name: str, read: dict[str, str]) -> dict[str, str]:
-    """Return the text of a template and of all that it extends or includes, by name."""
-    path = next((folder / name for folder in FOLDERS if (folder / name).is_file()), None)
-    if path is None or name in read:
-        return read
-    read[name] = path.read_text()
-    for used in _REFERENCE.findall(read[name]):
-        read_templates(used, read)
-    return read
 
 
 def known_words() -> set[str]:
-    """Return the words of the templates and scripts behind the page, classes among them."""
-    texts = read_templates(PAGE, {})
-    for name in HIDDEN:
-        read_templates(name, texts)
-    live = (ROOT / "templates/selection/live").glob("*.html")
-    code = [*(UNFOLD / "templatetags").glob("*.py"), UNFOLD / "static/unfold/js/app.js", *live]
-    return {
-        word
-        for text in [*texts.values(), *(path.read_text() for path in code)]
-        for word in WORD.findall(text)
-    }
+    """Return the words of the templates, modules and scripts behind the pages."""
+    inside = [
+        path
+        for folder in FOLDERS
+        for kind in ("html", "py", "js")
+        for path in folder.rglob(f"*.{kind}")
+    ]
+    return {word for path in (*FILES, *inside) for word in WORD.findall(path.read_text())} - UNUSED
 
 
 def split_rules(text: str) -> Iterator[tuple[str, str]]:
@@ -91,7 +82,7 @@ def _is_used(head: str, words: set[str]) -> bool:
 
 
 def write_slim() -> str:
-    """Return the stylesheet for the page."""
+    """Return the stylesheet for the pages."""
     return slim_styles(THEME.read_text(), known_words())
 
 

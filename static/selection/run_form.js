@@ -48,7 +48,6 @@ function foldAlgorithms(select) {
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("[data-needs]")?.form;
   if (!form) return;
-  document.documentElement.classList.add("cs-scripted");
   form.addEventListener("change", () => showFields(form));
   showFields(form);
   foldAlgorithms(form.elements.algorithm);

@@ -23,8 +23,6 @@ pytestmark = [
 # Parts of pages, which scripts fetch; and the page that ends the session.
 NO_PAGES = {
     "admin/search/",
-    "admin/selection/run/forecast/<int:pk>/numbers/",
-    "admin/selection/run/past/<uuid:replay>/numbers/",
     "admin/logout/",
 }
 

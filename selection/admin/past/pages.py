@@ -177,11 +177,4 @@ class ResultPage(ReplayPage, ActionPage):
     actions = {"pool": _keep_pool, "draft": _keep_draft, "delete": _delete}
 
 
-class NumbersPage(ResultPage):
-    """The part of the page that changes while it is played, fetched by forecast.js."""
-
-    location = ("past/<uuid:replay>/numbers/", "past_numbers")
-    template_name = "selection/past_numbers.html"
-
-
-PAST_PAGES = (PastPage, ResultPage, ColumnsPage, NumbersPage)
+PAST_PAGES = (PastPage, ResultPage, ColumnsPage)

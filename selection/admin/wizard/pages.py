@@ -276,13 +276,6 @@ class ForecastPage(GuidePage, ActionPage):
     actions = {"make": _make, "stop": _stop_forecast, "go on": _go_on, "at": _use_reachable_epsilon}
 
 
-class NumbersPage(ForecastPage):
-    """The part of the page that changes while it is refined, fetched by forecast.js."""
-
-    location = ("forecast/<int:pk>/numbers/", "numbers")
-    template_name = "selection/forecast_numbers.html"
-
-
 def _describe_budget(wish: WizardInput | None) -> str:
     if wish is None or wish.plan.budget is None:
         return ""
@@ -335,4 +328,4 @@ def _name_run(plan: Plan, wish: WizardInput) -> str:
     return f"{'Best' if wish.settings['pass_mark'] is None else 'Up to'} {plan.k} of {wish.pool}"
 
 
-GUIDE_PAGES = (BeginPage, ForecastPage, NumbersPage)
+GUIDE_PAGES = (BeginPage, ForecastPage)

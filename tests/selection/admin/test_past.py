@@ -68,8 +68,7 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
     before_details = text.split("Details")[0]
     assert "ε" not in before_details
     assert "δ" not in before_details
-    numbers = requester.get(result_url() + "numbers/")
-    assert numbers.content.decode().count("<svg") == 3
+    assert page.content.decode().count("<svg") == 3
 
 
 def test_page_says_if_no_method_stops(requester, filled):
@@ -148,7 +147,7 @@ def test_click_makes_a_pool_or_a_draft(requester, filled):
 def test_a_poll_reads_no_large_column(requester, filled):
     requester.post(FORM, filled)
     tasks.work_on_long_job(str(Replay.objects.get().pk))
-    url = result_url() + "numbers/"
+    url = result_url()
     with CaptureQueriesContext(connection) as queries:
         assert requester.get(url).status_code == 200
     read = " ".join(query["sql"] for query in queries)

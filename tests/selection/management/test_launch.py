@@ -145,5 +145,5 @@ def test_other_process_starts_after_the_page_or_after_a_while(live_server, monke
 def test_page_finds_static_files_that_were_not_collected(settings, tmp_path):
     settings.WHITENOISE_USE_FINDERS, settings.STATIC_ROOT = True, tmp_path
     client = Client()
-    for name in ("selection/busy.js", "admin/js/core.js"):
+    for name in ("selection/pages.js", "admin/js/core.js"):
         assert client.get(f"/static/{name}").status_code == 200

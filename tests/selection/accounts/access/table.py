@@ -129,11 +129,9 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
     "admin/selection/run/begin/": (MANAGER, MANAGER),
     "admin/selection/run/forecast/<int:pk>/": (MANAGER, MANAGER),
-    "admin/selection/run/forecast/<int:pk>/numbers/": (MANAGER, MANAGER),
     "admin/selection/run/past/": (MANAGER, MANAGER),
     "admin/selection/run/past/<uuid:replay>/": (MANAGER, MANAGER),
     "admin/selection/run/past/<uuid:replay>/columns/": (MANAGER, MANAGER),
-    "admin/selection/run/past/<uuid:replay>/numbers/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/expected/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/copy/": (MANAGER, MANAGER),
