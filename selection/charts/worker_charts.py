@@ -1,4 +1,4 @@
-"""Charts of workers: the standings of a run, and the answers of one worker."""
+"""Charts of workers: the standings of a run, the answers of one, and lines in a watch's table."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,8 @@ from .scales import HEIGHT, WIDTH, draw_band, draw_line, spread
 # Bars of the standings: the first selected, and the best of the others.
 MOST_SELECTED, MOST_OTHERS = 30, 15
 ROW, LEFT, RIGHT = 18, 190, 560
+LINE_WIDTH, LINE_HEIGHT = 120, 28
+WINDOW = 20  # gold answers of a moving share
 
 
 def draw_standings(lines: Sequence[WorkerStanding]) -> Facts | None:
@@ -46,4 +48,19 @@ def draw_answers(points: Sequence[Facts]) -> Facts | None:
     )
     return Facts(
         band=draw_band(across, upper, lower), mean=draw_line(across, mean), answers=len(points)
+    )
+
+
+def draw_sparkline(right: Sequence[bool], level: float) -> Facts | None:
+    """Return the moving share of right answers and the level; None with fewer than two answers."""
+    if len(right) < 2:
+        return None
+    ends = range(1, len(right) + 1)
+    windows = [right[max(0, end - WINDOW) : end] for end in ends]
+    down = [LINE_HEIGHT * (1 - sum(window) / len(window)) for window in windows]
+    return Facts(
+        points=draw_line(spread(len(down), LINE_WIDTH), down),
+        level=round(LINE_HEIGHT * (1 - level), 1),
+        answers=len(windows[-1]),
+        right=sum(windows[-1]),
     )

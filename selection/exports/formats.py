@@ -1,8 +1,9 @@
 """Registry of the formats: the run's page and the API read them from here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.utils.text import slugify
 
@@ -10,10 +11,10 @@ from selection import reports, viewer_locale
 from selection.errors import Conflict, Refused
 from selection.models import Run
 
-from . import payment, platforms, tables, writing
+from . import payment, tables, writing
 from .context import ExportContext
 from .report import write_report
-from .writing import ExportTable
+from .writing import ExportTable, plain_lines, program_csv
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -74,7 +75,9 @@ def make_file(
 
     Raises Refused for an unknown format, Conflict for a run that has not begun.
     """
-    chosen = find_format(name)
+    if name not in FORMATS:
+        raise Refused(f"There is no format “{name}”; there are {', '.join(FORMATS)}.")
+    chosen = FORMATS[name]
     if run.status == Run.Status.DRAFT and not chosen.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
     with viewer_locale.formatting_for(None):
@@ -83,12 +86,6 @@ def make_file(
     content = name.removesuffix(chosen.ending).strip("-") or "selected"
     file = f"{slugify(f'{run} {content}')}.{chosen.ending}"
     return File(file, chosen.media, pieces)
-
-
-def find_format(name: str) -> Format:
-    if name not in FORMATS:
-        raise Refused(f"There is no format “{name}”; there are {', '.join(FORMATS)}.")
-    return FORMATS[name]
 
 
 # -- for people and their programs
@@ -111,6 +108,55 @@ def _write_workbook(context: ExportContext) -> Iterator[bytes]:
 
 def _answers_table(context: ExportContext) -> ExportTable:
     return ExportTable(reports.answer_columns(context.run), reports.answer_rows(context.run))
+
+
+# -- for platforms
+
+
+def write_mturk(context: ExportContext) -> Iterator[bytes]:
+    """Yield MTurk's file of workers: the selected get the qualification, with a score, 0 to 100."""
+    rows = (
+        [worker, *_cells_by_kind(context.run, scores)]
+        for worker, lines in context.selected_lines.items()
+        if (scores := [(line.number, round(100 * (line.mean or 0))) for line in lines])
+    )
+    return program_csv(ExportTable(_qualification_headings(context), rows))
+
+
+def mturk_revoke(context: ExportContext) -> Iterator[bytes]:
+    """Yield MTurk's file of tested workers that were not selected: they lose the qualification."""
+    rows = (
+        [worker, *_cells_by_kind(context.run, [(line.number, "Revoke") for line in rejected])]
+        for worker, lines in context.lines_by_worker.items()
+        if (rejected := [line for line in lines if line.judged and not line.selected])
+    )
+    return program_csv(ExportTable(_qualification_headings(context), rows))
+
+
+def _qualification_headings(context: ExportContext) -> list[str]:
+    names = [context.name]
+    if context.run.several:
+        names = [f"{context.name}: {skill}" for skill in context.run.skills]
+    return ["Worker ID", *(f"UPDATE-{name}" for name in names)]
+
+
+def _cells_by_kind(run: Run, values: Iterable[tuple[int, Any]]) -> list[Any]:
+    cells = dict(values)
+    return [cells.get(number, "") for number in range(len(run.skills))]
+
+
+def prolific_allow(context: ExportContext) -> Iterator[bytes]:
+    return plain_lines([worker] for worker in context.selected_lines)
+
+
+def prolific_block(context: ExportContext) -> Iterator[bytes]:
+    """Yield the tested workers that were not selected. A worker without answers may be good."""
+    chosen = context.selected_lines
+    return plain_lines(
+        [worker]
+        for worker, lines in context.lines_by_worker.items()
+        if worker not in chosen and any(line.judged for line in lines)
+    )
 
 
 def _write_dump(context: ExportContext) -> Iterator[bytes]:
@@ -209,7 +255,7 @@ AUDIENCES = {
             "Upload it under Manage, Workers. The qualification has the run's name; to use another "
             "one, change the heading UPDATE-…. The score is the share of right answers in percent.",
             "csv",
-            platforms.write_mturk,
+            write_mturk,
         ),
         Format(
             "mturk-revoke",
@@ -217,14 +263,14 @@ AUDIENCES = {
             "Removes the qualification from rejected workers. Rejection here denies nobody "
             "payment: do not reject their HITs.",
             "csv",
-            platforms.mturk_revoke,
+            mturk_revoke,
         ),
         Format(
             "prolific-allow",
             "Prolific: allowlist",
             "One id per line, for a custom allowlist of the selected workers.",
             "txt",
-            platforms.prolific_allow,
+            prolific_allow,
         ),
         Format(
             "prolific-block",
@@ -232,7 +278,7 @@ AUDIENCES = {
             "One id per line, for a custom blocklist of rejected workers. Rejection here denies "
             "nobody payment: approve their submissions.",
             "txt",
-            platforms.prolific_block,
+            prolific_block,
         ),
     ),
 }

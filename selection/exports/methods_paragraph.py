@@ -1,6 +1,15 @@
-"""A methods paragraph for a paper, detailed enough to judge and repeat the selection."""
+"""A methods paragraph for a paper, detailed enough to judge and repeat the selection.
 
+With it go BibTeX entries, found by authors and year, as the algorithms cite them.
+"""
+
+import re
+from functools import cache
 from statistics import median
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.template.loader import render_to_string
 
 from selection.models import Run
 from selection.reports import count_given, ended_early
@@ -9,8 +18,9 @@ from selection.runs.settings import algorithm_choices
 from selection.texts import count_noun, counted
 from selection.version import __version__
 
-from .bibtex import citation_url, format_bibtex
 from .context import ExportContext
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def methods_paragraph(context: ExportContext) -> str:
@@ -23,13 +33,9 @@ def methods_paragraph(context: ExportContext) -> str:
         _guarantee_sentence(context),
         _cost_sentence(context),
         _corrections_sentence(run),
-        _repeat_sentence(run),
+        f"The seed of the run was {run.seed}.",
     ]
     return " ".join(filter(None, parts))
-
-
-def list_references(run: Run) -> str:
-    return format_bibtex(run.selector_class.guarantee.citation)
 
 
 def _selection_sentence(context: ExportContext) -> str:
@@ -115,5 +121,41 @@ def _corrections_sentence(run: Run) -> str:
     )
 
 
-def _repeat_sentence(run: Run) -> str:
-    return f"The seed of the run was {run.seed}."
+# -- BibTeX
+
+
+def _cite(entry: str) -> str:
+    """Extract the authors' last names and the year, as the algorithms cite the entry."""
+    authors = entry.partition("author = {")[2].partition("},\n")[0]
+    year = re.search(r"year = {(\d+)}", entry)
+    assert year is not None
+    names = [author.split()[-1] for author in re.split(r"\sand\s", authors)]
+    return f"{', '.join(names)} {year[1]}"
+
+
+@cache
+def _entries_by_citation() -> dict[str, str]:
+    entries = render_to_string("selection/papers.bib").split("@")[1:]
+    return {_cite(entry): f"@{entry.strip()}" for entry in entries}
+
+
+def citation_url() -> str:
+    """Choose the address to cite for CrowdSelect; empty if only this machine can open it."""
+    url = str(settings.CITATION_URL)
+    return "" if urlsplit(url).hostname in LOCAL else url
+
+
+def _build_entry() -> str:
+    fields = {
+        "title": "CrowdSelect: choosing the best workers of a crowd, with a statistical guarantee",
+        "version": __version__,
+        "url": citation_url(),
+    }
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@software{{crowdselect,\n{lines}\n}}"
+
+
+def format_bibtex(citation: str) -> str:
+    """Write the entries of the citation, if it is a paper, and of CrowdSelect."""
+    papers = [entry for cited, entry in _entries_by_citation().items() if cited in citation]
+    return "\n".join([*papers[:1], _build_entry()])

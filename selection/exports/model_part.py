@@ -15,7 +15,7 @@ from selection.runs import money
 
 from .context import ExportContext
 
-MOST_MODELS, MOST_DECIDING, LONGEST_PROMPT = 200, 20, 200
+MOST_MODELS, MOST_DECIDING = 200, 20
 
 
 def describe_models(context: ExportContext) -> Facts | None:
@@ -64,7 +64,7 @@ def _compare(run: Run, lines: Sequence[WorkerStanding], number: int) -> Facts | 
     rows = [
         Facts(
             key=texts[question].key,
-            prompt=_shorten(texts[question].prompt),
+            prompt=texts[question].prompt,
             right=right,
             met=met,
             rival_right=rival_right,
@@ -102,7 +102,3 @@ def _list_differing(
     differing = [row for row in rows if abs(row[1] / row[2] - row[3]) > 1 / 2]
     differing.sort(key=lambda row: (-abs(row[1] / row[2] - row[3]), -row[2], row[0]))
     return differing, len(common)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= LONGEST_PROMPT else f"{text[: LONGEST_PROMPT - 1]}…"

@@ -72,7 +72,7 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
         "guarantee": context.guarantee,
         "early": reports.ended_early(run),
         "interval": reports.interval_meaning(run),
-        "references": methods_paragraph.list_references(run),
+        "references": methods_paragraph.format_bibtex(run.selector_class.guarantee.citation),
         **(_started_facts(context) if run.status != Run.Status.DRAFT else {}),
     }
 

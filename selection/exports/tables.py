@@ -32,7 +32,10 @@ def workers_table(context: ExportContext) -> ExportTable:
             *(_cell_word(worker_columns.cell_value(line, name)) for name in names),
             format_time(last_seen),
         ]
-        + [_cell_text(values.get(name, "")) for name in attributes]
+        + [
+            value if isinstance(value := values.get(name, ""), str) else json_text(value, None)
+            for name in attributes
+        ]
         for line, last_seen, values in _lines_with_details(context.run, context.standings.lines)
     )
     return ExportTable(columns, rows, "All workers")
@@ -56,10 +59,6 @@ def settings_table(context: ExportContext) -> ExportTable:
 
 def _cell_word(value: Any) -> Any:
     return ("yes" if value else "no") if isinstance(value, bool) else value
-
-
-def _cell_text(value: Any) -> str:
-    return value if isinstance(value, str) else json_text(value, None)
 
 
 def _attribute_names(run: Run) -> list[str]:

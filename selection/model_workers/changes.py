@@ -69,7 +69,7 @@ def store_file(pool: Pool, file: ModelFile) -> tuple[int, int]:
 
     A server of the name is changed. Raises Refused with line and column.
     """
-    servers = _map_servers(pool)
+    servers = {row.name: row for row in ModelServer.objects.filter(team=pool.team_id)}
     for entry in file.servers:
         server = servers.get(entry.values["name"]) or ModelServer(team_id=pool.team_id)
         try:
@@ -80,7 +80,3 @@ def store_file(pool: Pool, file: ModelFile) -> tuple[int, int]:
     new, changed = endpoints.store_endpoints(pool, file.build_endpoints(servers))
     audit.record_entry("import", pool, after={"models": new + changed})
     return new, changed
-
-
-def _map_servers(pool: Pool) -> dict[str, ModelServer]:
-    return {server.name: server for server in ModelServer.objects.filter(team=pool.team_id)}

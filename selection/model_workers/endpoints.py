@@ -113,7 +113,9 @@ def build_endpoint(
     endpoint = Endpoint(server=server)
     for name, value in values.items():
         if name not in ENDPOINT_FIELDS:
-            raise FieldRefused(name, f"There is no such setting; there are {_listed()}.")
+            raise FieldRefused(
+                name, f"There is no such setting; there are {', '.join(ENDPOINT_FIELDS)}."
+            )
         _refuse_shape(name, value)
         if name == "temperature" and value == AUTO:
             value = None
@@ -210,7 +212,3 @@ def _check(field: str, check: Any, value: Any) -> Any:
         raise
     except Refused as refusal:
         raise FieldRefused(field, str(refusal)) from refusal
-
-
-def _listed() -> str:
-    return ", ".join(ENDPOINT_FIELDS)

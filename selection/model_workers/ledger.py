@@ -382,11 +382,15 @@ def _close_call(
     call.closed = now
     fill_call(call, outcome, answer)
     if outcome.fault is not None:
-        refused = outcome.fault == Fault.REQUEST and _has_replied(call)
+        # Of a model that has replied only this request is refused. Otherwise its settings are
+        # likely to be wrong, which must not count against it.
+        replied = ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED)
+        refused = outcome.fault == Fault.REQUEST and replied.exists()
         return NOT_READABLE.format(outcome.problem) if refused else None
-    retry = answer is None and endpoint.unreadable == Endpoint.Unreadable.RETRY
-    if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
-        return None
+    if answer is None and endpoint.unreadable == Endpoint.Unreadable.RETRY:
+        replies = ModelCall.objects.filter(assignment=call.assignment_id, state=State.REPLIED)
+        if replies.count() < MOST_TRIES - 1:
+            return None
     return describe_response(answer, outcome.reply or call.problem)
 
 
@@ -405,18 +409,6 @@ def fill_call(call: ModelCall, outcome: Outcome, answer: str | None) -> None:
     call.result = classify(answer, outcome.reply, outcome.finish)
     if answer is None:
         call.problem = call.problem or NO_ANSWERS.get(call.result, NO_ANSWER)
-
-
-def _count_earlier_replies(call: ModelCall) -> int:
-    return ModelCall.objects.filter(assignment=call.assignment_id, state=State.REPLIED).count()
-
-
-def _has_replied(call: ModelCall) -> bool:
-    """Tell if the model has replied before: so only this request is refused.
-
-    Otherwise its settings are likely to be wrong, which must not count against it.
-    """
-    return ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED).exists()
 
 
 def read_answer(endpoint: Endpoint, question: Question, reply: str) -> str | None:

@@ -36,7 +36,7 @@ class SyntheticCrowd:
         """Answer this question for this worker, always the same; None: never an answer."""
         if worker not in self.accuracy or question not in self.gold:
             return None
-        rng = _seeded_rng(self.seed, worker, question)
+        rng = np.random.default_rng([self.seed, number_of(worker), number_of(question)])
         label = self.gold[question]
         if rng.random() < self.accuracy[worker]:
             return label
@@ -55,7 +55,3 @@ def draw_accuracies(count: int, seed: int) -> dict[str, float]:
     bands = [GOOD] * good + [FAIR] * fair + [POOR] * (count - good - fair)
     values = [round(rng.uniform(*band), 3) for band in bands]
     return {f"w{1 + i}": values[j] for i, j in enumerate(rng.permutation(count))}
-
-
-def _seeded_rng(seed: int, worker: str, question: str) -> np.random.Generator:
-    return np.random.default_rng([seed, number_of(worker), number_of(question)])

@@ -38,15 +38,11 @@ def prepare_sample_run(gold: Path | None = None) -> Run:
           that crowd's answers to the short question set
     """
     if gold is not None:
-        write_gold(gold)
+        rows = ([row.question, row.accepted[0]] for row in sample_questions())
+        _write_table(gold, ExportTable(["question", "answer"], rows))
         write_answers(gold.with_name("sample-answers.csv"))
     _create_question_set(SHORT_NAME, sample_questions()[:SHORT])
     return Run.objects.filter(name=SAMPLE_RUN).first() or _create_sample_run()
-
-
-def write_gold(path: Path) -> None:
-    rows = ([row.question, row.accepted[0]] for row in sample_questions())
-    _write_table(path, ExportTable(["question", "answer"], rows))
 
 
 def write_answers(path: Path) -> None:

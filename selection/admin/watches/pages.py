@@ -13,7 +13,7 @@ from selection import connectors, exports, reports
 from selection.admin.connectors.watch_page import GoldPlacePage, describe_link
 from selection.admin.page import ActionPage, FormPage, Page, file_response, object_url
 from selection.admin.safe_lookups import parse_id
-from selection.charts import sparklines
+from selection.charts import worker_charts
 from selection.errors import Refused
 from selection.models import Watch, WatchedWorker
 from selection.models.watches import SETTINGS
@@ -103,7 +103,7 @@ class WatchPage(ActionPage):
             lines=[
                 (
                     row,
-                    sparklines.draw_sparkline(recent[row.pk], row.level),
+                    worker_charts.draw_sparkline(recent[row.pk], row.level),
                     links.gold_address(row.pk, row.link_version),
                     requalification.fewest_answers(watch, row),
                 )
