@@ -8,11 +8,14 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
+# Apps on top of the core, which it runs without.
+APPS := past_answers
+
 # The client's types are generated from the API's OpenAPI document, and not committed.
 TYPES := packages/crowdselect-client/crowdselect_client/reply_types.py
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot mutants quick
+.PHONY: setup tools run test test-core test-all interop coverage hosts check faults bench load wheel client-types docs screenshot mutants quick
 
 setup: .venv/installed
 
@@ -38,6 +41,10 @@ run: setup
 test: tools
 	$(TESTS)
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m both_databases tests
+
+# The core without the apps on top of it: its tests, which name none.
+test-core: tools
+	APPS_LEFT_OUT=$(APPS) $(TESTS) tests/selection
 
 # Everything, with full statistical samples, before an issue is closed or a release is made. On PostgreSQL
 # all that asks a database, except tests that are marked any_database, and slow ones outside its rooms.

@@ -56,6 +56,15 @@ class Environment(Env):
             self.str(var, choices[0], validate=lambda text: validate.OneOf(spelled)(text.lower()))
         return spelled[text.lower()]
 
+    def choices(self, var: str, choices: Sequence[str]) -> list[str]:
+        """Choose any of these, with commas between; none by default."""
+        chosen = self.names(var)
+        if unknown := [name for name in chosen if name not in choices]:
+            raise ImproperlyConfigured(
+                f"{var} names “{unknown[0]}” and must be some of {', '.join(choices)}."
+            )
+        return chosen
+
     def time_zone(self, var: str, default: str) -> str:
         with _explain_invalid(var, "a time zone as Europe/Berlin"):
             return str(self.str(var, default, validate=validate.OneOf(available_timezones())))

@@ -40,6 +40,9 @@ HTTPS = PUBLIC_URL.startswith("https://")
 # if there is a header for it, the user.
 TRUSTED_PROXIES = env.names("TRUSTED_PROXIES")
 
+# Apps on top of the core, each of which can be left out.
+APPS = ["past_answers"]
+APPS_LEFT_OUT = env.choices("APPS_LEFT_OUT", APPS)
 INSTALLED_APPS = [
     "unfold",
     "django.contrib.admin.apps.SimpleAdminConfig",  # crowdselect.urls looks for the pages
@@ -57,6 +60,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "allauth.mfa",
     "selection",
+    *(f"crowdselect.{name}" for name in APPS if name not in APPS_LEFT_OUT),
 ]
 
 MIDDLEWARE = [

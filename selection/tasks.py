@@ -31,7 +31,6 @@ from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
 from .outbox import jobs
 from .outbox.celery_messages import mark_received
-from .replays import from_connections as from_connections  # registers its jobs
 from .runs.roster import failing_models, membership, roster_opening
 from .runs.roster import model_checks as model_checks  # registers its jobs
 from .watches import steps

@@ -13,6 +13,7 @@ from django.db import connections
 from django.test import Client
 
 import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask for any)
+from crowdselect.settings import APPS_LEFT_OUT
 from crowdselect.start.redis_server import redis_command
 from packages.topk.tests import conftest as sampling
 from selection import wakeups
@@ -84,10 +85,15 @@ SLOW = (
     "selection/mail/test_killed.py",
     "selection/transfer/",
 )
+# Tests of the whole: they run if no app is left out.
+OF_THE_WHOLE = ("project/", "research/", "selection/accounts/access/")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave other files unread: reading all takes a fifth of the time of these tests."""
+    if APPS_LEFT_OUT:
+        place = collection_path.relative_to(TESTS).as_posix()
+        return place.startswith((*OF_THE_WHOLE, *APPS_LEFT_OUT)) or None
     if config.getoption("markexpr") != "both_databases" or collection_path.suffix != ".py":
         return None
     place = collection_path.relative_to(TESTS).as_posix()

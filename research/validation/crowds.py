@@ -15,7 +15,7 @@ from .cases import Case, fixed_case
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 django.setup()
 
-from selection.replays.crowd import read_crowd  # noqa: E402
+from crowdselect.past_answers.crowd import read_crowd  # noqa: E402
 
 ENOUGH_ANSWERS = 50
 GOLD = "_gold.csv"

@@ -54,7 +54,7 @@ def permission_name(model: type[Model], action: str) -> str:
 
 def _team_models() -> list[type[Model]]:
     models = []
-    for model in apps.get_app_config("selection").get_models():
+    for model in apps.get_models():
         try:
             path_of(model)
         except ImproperlyConfigured:

@@ -15,7 +15,6 @@ from . import (  # each adds addresses
     prolific,
     question_sets,
     questions,
-    replays,
     submissions,
     watches,
     webhooks,

@@ -15,7 +15,7 @@ from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .gold_tasks import GoldTask, WatchConnection, WatchedMember
 from .heartbeats import Heartbeat
 from .history import Event, Step
-from .jobs import Job
+from .jobs import Job, JobsOfKind
 from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile
 from .model_workers import Endpoint, ModelCall, ModelServer, ModelSpending
@@ -23,7 +23,6 @@ from .platforms import Completion, Platform
 from .pools import Pool, Worker
 from .practice import Practice, PracticeAnswer, QuestionReport
 from .questions import Question, QuestionSet
-from .replays import Replay
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
 from .status import NOT_TESTED, status_counts, status_of

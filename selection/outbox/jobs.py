@@ -83,6 +83,11 @@ def perform(kind: str, **how: Any) -> Callable[[Function], Function]:
     return register
 
 
+def is_performed(kind: str) -> bool:
+    """Tell if jobs of this kind are performed: an app that is left out performs none."""
+    return kind in _kinds
+
+
 def add_job(job: Job, kept: timedelta = timedelta(hours=1)) -> None:
     """Store a job, and hand it out unless a person must choose first."""
     job.expires = db_clock.database_now() + kept

@@ -1,5 +1,6 @@
 """Synthetic workers made by a seed, who answer questions."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from selection.models import normalise_text
-from selection.replays.crowd import number_of
 
 GOOD = (0.92, 0.97)
 FAIR = (0.47, 0.53)
@@ -55,3 +55,8 @@ def draw_accuracies(count: int, seed: int) -> dict[str, float]:
     bands = [GOOD] * good + [FAIR] * fair + [POOR] * (count - good - fair)
     values = [round(rng.uniform(*band), 3) for band in bands]
     return {f"w{1 + i}": values[j] for i, j in enumerate(rng.permutation(count))}
+
+
+def number_of(text: str) -> int:
+    """Hash this text to a number below 2^64."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -20,6 +20,7 @@ ASKED = {
     "redis": lambda env: env.url_starting("IT", "", ["redis://", "unix://"]),
     "database": lambda env: env.database("IT", SQLITE)["ENGINE"].rpartition(".")[2],
     "pairs": lambda env: env.pairs("IT"),
+    "choices": lambda env: env.choices("IT", ["mail", "watches"]),
 }
 
 
@@ -44,6 +45,7 @@ def value(monkeypatch):
         ("zone", "Europe/Berlin", "Europe/Berlin"),
         ("redis", "unix:///run/redis", "unix:///run/redis"),
         ("database", "postgresql://her:word@host:5433/name", "postgresql"),
+        ("choices", "watches, mail,", ["watches", "mail"]),
         ("pairs", "A=https://a.org/?b=1, B = x,", {"A": "https://a.org/?b=1", "B": "x"}),
     ],
 )
@@ -54,7 +56,7 @@ def test_meaningful_value_is_read(value, kind, said, meant):
 @pytest.mark.parametrize("said", ["", "  ", None])
 def test_empty_value_gives_the_default(value, said):
     found = [value(kind, said) for kind in ASKED]
-    assert found == [False, 5, 30.0, "plain", "UTC", "", "sqlite3", {}]
+    assert found == [False, 5, 30.0, "plain", "UTC", "", "sqlite3", {}, []]
 
 
 @pytest.mark.parametrize(

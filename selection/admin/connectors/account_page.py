@@ -16,6 +16,7 @@ from selection.admin.page import ActionPage, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.connectors import background
 from selection.models import Connection, Job, Pool, QuestionSet
+from selection.outbox import jobs
 from selection.viewer_locale import format_count
 
 PER_PAGE = 50
@@ -53,7 +54,11 @@ class AccountPage(JobMixin, ActionPage):
             page=page.get_page(self.request.GET.get("page")),
             sources=finished_job.result if finished_job is not None and listed else None,
             outcome=self._describe(finished_job) if finished_job is not None and not listed else "",
-            can={name: connector.can(name) for name in ("read_gold", "read_workers", "read_past")},
+            can={
+                "read_gold": connector.can("read_gold"),
+                "read_workers": connector.can("read_workers"),
+                "read_past": connector.can("read_past") and jobs.is_performed(background.PAST),
+            },
             links=connection.runs.select_related("run"),
             watches=connection.watches.select_related("watch"),
             **kwargs,

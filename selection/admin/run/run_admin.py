@@ -11,11 +11,10 @@ from django.urls import URLPattern, reverse
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from selection import reports
+from selection import extensions, reports
 from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import IMPORT_PAGES
 from selection.admin.page import CountedDeletionMixin, object_url, page_urls
-from selection.admin.past.pages import PAST_PAGES
 from selection.admin.run_fields import ALGORITHM_OPTIONS
 from selection.admin.scope import ReadOnlyAdmin, ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
@@ -176,7 +175,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         return [
-            *page_urls(self, *GUIDE_PAGES, *PAST_PAGES),
+            *page_urls(self, *GUIDE_PAGES, *extensions.RUN_PAGES),
             *run_urls(self),
             *page_urls(self, *IMPORT_PAGES, importer=ANSWERS),
             *super().get_urls(),

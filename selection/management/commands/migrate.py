@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from django.apps import apps
 from django.core.management import CommandError
 from django.core.management.commands import migrate
 from django.db import connections, transaction
@@ -20,7 +21,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-OURS = "selection"
+OURS = ("selection", "crowdselect.")  # packages of the core and of the apps on top of it
 
 
 class CreateTables(Operation):
@@ -63,12 +64,12 @@ class RecordingExecutor(MigrationExecutor):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         for (app, _), migration in self.loader.graph.nodes.items():
-            if app == OURS and migration.initial:
+            if is_ours(app) and migration.initial:
                 migration.operations = [CreateTables(migration.operations)]
 
     def migration_plan(self, targets: Any, clean_start: bool = False) -> Any:
         """Put ours last: each change of a table rebuilds the models that refer to it."""
-        return super().migration_plan(sorted(targets, key=_is_ours), clean_start)
+        return super().migration_plan(sorted(targets, key=_is_our_target), clean_start)
 
     def apply_migration(self, state: Any, migration: Migration, *args: Any, **kwargs: Any) -> Any:
         with _apply_atomically(self.connection, migration):
@@ -79,8 +80,13 @@ class RecordingExecutor(MigrationExecutor):
             return super().unapply_migration(state, migration, *args, **kwargs)
 
 
-def _is_ours(target: tuple[str, str | None]) -> bool:
-    return target[0] == OURS
+def _is_our_target(target: tuple[str, str | None]) -> bool:
+    return is_ours(target[0])
+
+
+def is_ours(label: str) -> bool:
+    config = apps.app_configs.get(label)  # None if the app is left out
+    return config is not None and config.name.startswith(OURS)
 
 
 @contextmanager
@@ -99,7 +105,7 @@ def _refuse_unknown(connection: BaseDatabaseWrapper) -> None:
     unknown = [
         name
         for app, name in loader.applied_migrations
-        if app == OURS and (app, name) not in loader.disk_migrations
+        if is_ours(app) and (app, name) not in loader.disk_migrations
     ]
     if unknown:
         raise CommandError(

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from selection import connectors, engine
 from selection.connectors.platforms.label_studio.client import Client
-from selection.models import AuditEntry, Connection, Pool, QuestionSet, Replay
+from selection.models import AuditEntry, Connection, Pool, QuestionSet
 from selection.reports import list_alerts
 from tests.jobs import follow_page
 from tests.label_studio_stub import LEGACY, LabelStudioStub
@@ -115,11 +115,6 @@ def test_gold_and_people_are_read_with_a_click_each(requester, connection, studi
     shown = do(requester, connection, do="workers")
     assert "3 workers were read into People of Ours" in text_of(shown)
     assert Pool.objects.get().workers.filter(key="ann@example.org").exists()
-
-
-def test_past_annotations_are_tried_with_one_click(requester, connection, studio):
-    page = do(requester, connection, do="past", source=str(min(studio.projects)))
-    assert Replay.objects.get().state != Replay.State.COLUMNS, text_of(page)
 
 
 def test_a_pause_is_shown_and_ends(requester, connection):

@@ -9,9 +9,7 @@ from django.test import Client
 from selection import connectors, db_clock, engine
 from selection.connectors.platforms.label_studio import client as studio_client
 from selection.errors import Refused
-from selection.imports.keyed_answers import File
 from selection.models import Connection, ConnectorCall, Pool, QuestionSet, default_team
-from selection.replays import replay_requests
 from selection.runs import lifecycle
 from tests.label_studio_stub import LEGACY, PERSONAL, LabelStudioStub
 from tests.worlds import crowd, make_pool, make_run, open_of
@@ -198,19 +196,6 @@ def test_a_project_without_ground_truth_is_refused(studio):
     studio.add_task(project, {"text": "?"})
     with pytest.raises(Refused, match="no ground truth"):
         connectors.import_gold(QuestionSet.objects.create(name="g"), connect(studio), str(project))
-
-
-def test_past_annotations_are_played(studio, gold_project):
-    for i in range(3):
-        studio.invite(f"p{i}@example.org")
-    for task in [one["id"] for one in studio.tasks.values()]:
-        for user in studio.users[1:]:
-            studio.annotate(task, {"choices": ["yes" if user["id"] % 2 else "no"]}, by=user["id"])
-    found = connectors.fetch_past(connect(studio), str(gold_project))
-    source = replay_requests.Source(File(found.name, found.content))
-    wanted = {"k": 1, "epsilon": 0.3, "delta": 0.1}
-    replay = replay_requests.request_replay(source, wanted, default_team())
-    assert replay.state != replay.State.FAILED
 
 
 # -- out

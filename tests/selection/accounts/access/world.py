@@ -8,6 +8,8 @@ from unittest import mock
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
+from crowdselect.past_answers import replay_requests
+from crowdselect.past_answers.models import Replay
 from selection import engine
 from selection.forecast import PastBelief, draft_forecast, forecast_requests, inputs
 from selection.imports import catalog, uploads
@@ -29,7 +31,6 @@ from selection.models import (
     Pool,
     Practice,
     QuestionSet,
-    Replay,
     Run,
     RunConnection,
     Team,
@@ -39,7 +40,6 @@ from selection.models import (
     Webhook,
 )
 from selection.questions import media
-from selection.replays import replay_requests
 from selection.watches import begin, steps
 from selection.watches.gold import GivenGold, record_gold
 from selection.worker import links

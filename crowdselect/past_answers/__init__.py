@@ -1,0 +1,1 @@
+"""Past answers: how many of them each algorithm would have needed."""

@@ -1,0 +1,8 @@
+"""The pages of the app, below the list of runs, and its entry on the overview."""
+
+from selection import extensions
+
+from .pages.pages import PAST_PAGES
+
+extensions.RUN_PAGES.extend(PAST_PAGES)
+extensions.OVERVIEW_PIECES.append("past_answers/overview.html")

@@ -1,1 +1,0 @@
-"""Replays of recorded answers: the answers that each algorithm would have needed."""
