@@ -86,14 +86,20 @@ SLOW = (
     "selection/transfer/",
 )
 # Tests of the whole: they run if no app is left out.
-OF_THE_WHOLE = ("project/", "research/", "selection/accounts/access/")
+OF_THE_WHOLE = (
+    "project/",
+    "research/",
+    "selection/accounts/access/",
+    "selection/admin/test_junk_in_forms.py",
+    "selection/api/test_openapi.py",
+)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave other files unread: reading all takes a fifth of the time of these tests."""
     if APPS_LEFT_OUT:
         place = collection_path.relative_to(TESTS).as_posix()
-        return place.startswith((*OF_THE_WHOLE, *APPS_LEFT_OUT)) or None
+        return f"{place}/".startswith((*OF_THE_WHOLE, *APPS_LEFT_OUT)) or None
     if config.getoption("markexpr") != "both_databases" or collection_path.suffix != ".py":
         return None
     place = collection_path.relative_to(TESTS).as_posix()

@@ -6,14 +6,17 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from django.conf import settings
+
 TOP = Path(__file__).parents[1]
+OURS = ("selection", "crowdselect")
 FOLDER = TOP / "var" / "migrated"
 
 
 def find_template() -> Path:
     """Name the file of these migrations, of ours and of the installed packages."""
-    digest = hashlib.sha256()
-    for path in sorted(TOP.glob("*/migrations/*.py")):
+    digest = hashlib.sha256(" ".join(settings.INSTALLED_APPS).encode())
+    for path in sorted(path for top in OURS for path in (TOP / top).glob("**/migrations/*.py")):
         digest.update(path.read_bytes())
     digest.update((TOP / "requirements.txt").read_bytes())
     return FOLDER / f"{digest.hexdigest()[:16]}.sqlite3"
