@@ -52,7 +52,8 @@ class ReplayPage(Page):
     @cached_property
     def object(self) -> Replay:
         replays = scoped(Replay, self.request, MEMBER).defer("content")
-        return get_object_or_404(replays, pk=self.kwargs["replay"])
+        replay: Replay = get_object_or_404(replays, pk=self.kwargs["replay"])
+        return replay
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [(TITLE, reverse("admin:selection_run_past"))]
