@@ -3,9 +3,11 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# A process on every core. The order is shuffled; the first line tells the seed, and
+# The order is shuffled; the first line tells the seed, and
 # `make test ARGS=--randomly-seed=...` repeats it. (Work is not stolen between processes: tests
 # that empty the tables come last in each, and no other may follow them.)
+# One more than there are cores: a third of the time tests wait for a socket or another process.
+export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # Apps on top of the core, which it runs without.

@@ -7,7 +7,6 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from selection.accounts.docs_pages import render_docs
 from tests.pages import open_form
 
 pytestmark = pytest.mark.django_db
@@ -33,17 +32,8 @@ def test_the_terms_need_a_login(client):
     assert client.get(reverse("terms")).status_code == 302
 
 
-@pytest.mark.parametrize("page", sorted(settings.DOCS_DIR.glob("*.md")), ids=lambda path: path.stem)
-def test_a_page_of_the_documentation_has_no_dead_link(admin_client, page):
-    shown = admin_client.get(reverse("docs", args=[page.stem]))
-    assert shown.status_code == 200
-    for name, anchor in re.findall(
-        r'href="/admin/docs/([\w-]+)/#?([^"]*)"', shown.content.decode()
-    ):
-        text = (settings.DOCS_DIR / f"{name}.md").read_text(encoding="utf-8")
-        assert not anchor or f'id="{anchor}"' in render_docs(text)
-
-
 def test_the_documentation_needs_a_login_and_knows_its_pages(client, admin_client):
     assert client.get(reverse("docs", args=["README"])).status_code == 302
     assert admin_client.get(reverse("docs", args=["hooks"])).status_code == 404
+    shown = admin_client.get(reverse("docs", args=["README"])).content.decode()
+    assert f'href="{reverse("docs", args=["glossary"])}"' in shown

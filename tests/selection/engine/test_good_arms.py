@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import reports
 from selection.admin.page import object_url
 from selection.algorithms import ALGORITHMS
@@ -30,7 +31,7 @@ def play(good: int, rule: str = "good-e-bh", **fields) -> Run:
     return worlds.play(run, worlds.crowd(2, good, 1.0, 0.3))
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", mostly_slow(RULES, ("good-e-bh", "mark-all")))
 def test_fewer_than_k_are_selected_if_fewer_are_good(rule: str) -> None:
     run = play(2, rule)
     assert run.ending == Run.Ending.GUARANTEE
@@ -45,7 +46,7 @@ def test_fewer_than_k_are_selected_if_fewer_are_good(rule: str) -> None:
     assert verify_dump(dump_run(run)).same
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", mostly_slow(RULES, ("good-e-bh", "mark-all")))
 def test_webhook_and_page_name_a_found_worker_before_the_end(rule: str, requester: Client) -> None:
     Webhook.objects.create(url="https://example.org/", events=["worker.accepted", "run.ended"])
     usual = {"n": 6, "k": 3, "questions": 200, "slots": 12, "slots_per_worker": 2}

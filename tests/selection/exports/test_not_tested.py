@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 from django.test import Client
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, exports, reports
 from selection.exports import FORMATS
 from selection.models import Delivery, Run, Webhook
@@ -43,7 +44,10 @@ def end_run(ending: str) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-ENDINGS = pytest.mark.parametrize("ending", ["guarantee", "budget", "questions", "stopped"])
+ENDINGS = pytest.mark.parametrize(
+    "ending",
+    mostly_slow(["guarantee", "budget", "questions", "stopped"], ("guarantee", "stopped")),
+)
 
 
 def export_text(run: Run, name: str) -> str:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.models import Run
 from selection.runs import changes, lifecycle
@@ -80,7 +81,12 @@ def test_requester_may_keep_no_shows_in(requester):
     assert verified(run)
 
 
-@pytest.mark.parametrize("algorithm", ["lucb", "universal", "credible", "certified", "pair-lucb"])
+@pytest.mark.parametrize(
+    "algorithm",
+    mostly_slow(
+        ["lucb", "universal", "credible", "certified", "pair-lucb"], ("certified", "pair-lucb")
+    ),
+)
 def test_early_end_is_judged_without_no_shows_and_its_dump_agrees(algorithm):
     run = play_early(algorithm, epsilon=0.01)
     guaranteed = reports.guarantee_of_run(run)

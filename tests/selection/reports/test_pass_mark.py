@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.admin.page import object_url
 from selection.engine.rejudge import rejudge
@@ -27,7 +28,7 @@ def play(good: int, **fields) -> Run:
     return worlds.play(run, worlds.crowd(2, good, 1.0, 0.5))
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", mostly_slow(RULES, ("certified", "uniform")))
 def test_only_who_reach_the_mark_are_selected(rule: str) -> None:
     run = play(2, algorithm=rule, budget=300 if rule == "uniform" else None)
     lines = reports.worker_standings(run)

@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine
 from selection.models import Answer, Assignment, Candidate, Event, RecordedAnswer, Run, Skill, Step
 from selection.questions import corrections
@@ -17,6 +18,7 @@ from selection.runs.roster import membership
 from tests.worlds import answer_all, crowd, make_questions, make_run
 
 pytestmark = pytest.mark.django_db
+ENDING = ["lucb", "credible", "certified", "adaptive-top-k", "sar"]
 
 
 def make_running(steps: int = 4, **fields: object) -> Run:
@@ -126,6 +128,7 @@ def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
     assert broken_laws(run) == {"twice"}
 
 
+@pytest.mark.both_databases
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="it locks the whole file")
 def test_check_locks_the_run_against_steps():
     run = make_running()
@@ -135,7 +138,7 @@ def test_check_locks_the_run_against_steps():
     assert "selection_run" in asked[1]["sql"]
 
 
-@pytest.mark.parametrize("algorithm", ["lucb", "credible", "certified", "adaptive-top-k", "sar"])
+@pytest.mark.parametrize("algorithm", mostly_slow(ENDING, ("certified", "sar")))
 def test_a_run_that_ends_holds(algorithm):
     budget = {"budget": 120} if algorithm == "sar" else {}
     run = make_running(steps=60, algorithm=algorithm, epsilon=0.4, **budget)

@@ -30,7 +30,7 @@ def arrive(run: Run, count: int, **attributes: str) -> None:
         enrolment.enrol_worker(run, f"w{i}", attributes=attributes)
 
 
-@pytest.mark.parametrize("algorithm", mostly_slow(BEGUN_EMPTY, ("adaptive-top-k", "certified")))
+@pytest.mark.parametrize("algorithm", mostly_slow(BEGUN_EMPTY, ("certified",)))
 def test_run_may_start_with_an_empty_roster_and_ends_with_its_guarantee(algorithm):
     run = make_run(
         n=0,

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Run
@@ -117,7 +118,7 @@ def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
     return run
 
 
-@pytest.mark.parametrize("algorithm", HAVING_IT)
+@pytest.mark.parametrize("algorithm", mostly_slow(HAVING_IT, ("certified", "mark-all")))
 def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     run = run_of_past_answers(owner, algorithm)
     assert run.ended_by_guarantee
@@ -132,7 +133,7 @@ def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     assert document["warnings"] == []
 
 
-@pytest.mark.parametrize("algorithm", HAVING_IT)
+@pytest.mark.parametrize("algorithm", mostly_slow(HAVING_IT, ("certified", "mark-all")))
 def test_a_program_reads_the_same_result(owner, token, algorithm):
     run = run_of_past_answers(owner, algorithm)
     program = Client(headers={"authorization": f"Bearer {token}"})
@@ -146,7 +147,7 @@ def test_a_program_reads_the_same_result(owner, token, algorithm):
     assert everything["guarantee"] == selected["guarantee"]
 
 
-@pytest.mark.parametrize("algorithm", HAVING_IT)
+@pytest.mark.parametrize("algorithm", mostly_slow(HAVING_IT, ("certified", "mark-all")))
 def test_self_chosen_questions_cause_a_warning_on_all_surfaces(owner, token, algorithm):
     run = run_of_past_answers(owner, algorithm, few=2)
     words = "do not cover all 60 questions for every worker. If workers chose their questions"
