@@ -180,8 +180,7 @@ CELERY_TASK_QUEUES: dict[str, Any] = {
 }
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
-    "selection.tasks.forecast": {"queue": "forecasts"},
-    "selection.tasks.outlook": {"queue": "forecasts"},
+    "selection.tasks.forecast_run": {"queue": "forecasts"},
     "selection.tasks.deliver": {"queue": "webhooks"},
     "selection.tasks.call_models": {"queue": "models"},
     "selection.tasks.exchange": {"queue": "webhooks"},

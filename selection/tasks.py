@@ -24,7 +24,7 @@ from . import (
 from .answers import overdue
 from .engine import late_regrades
 from .errors import Busy, cannot_write
-from .forecast import forecast_requests, running_forecast
+from .forecast import running_forecast
 from .imports import uploads
 from .model_workers import requests as model_requests
 from .model_workers import testing as testing  # registers its jobs
@@ -77,12 +77,7 @@ def advance(run_id: int) -> None:
 
 
 @shared_task(base=Patient)
-def forecast(part_id: int, runs: int) -> None:
-    forecast_requests.work_on_part(part_id, runs)
-
-
-@shared_task(base=Patient)
-def outlook(run_id: int) -> None:
+def forecast_run(run_id: int) -> None:
     running_forecast.refresh_forecast(run_id)
 
 
@@ -204,7 +199,6 @@ PARTS: list[Callable[[], object]] = [
     failing_models.sweep_failing,
     uploads.sweep_uploads,
     forget_keys,
-    forecast_requests.sweep_forecasts,
     jobs.sweep_jobs,
     running_forecast.sweep_run_forecasts,
     tell_needs,

@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import urlencode
@@ -13,12 +14,16 @@ from selection.models import Job
 
 
 def find_own_job(request: HttpRequest, *kinds: str) -> Job | None:
+    jobs = scoped(Job, request, MEMBER).filter(by=request.user.get_username())
+    return find_named_job(request, jobs.filter(kind__in=kinds))
+
+
+def find_named_job(request: HttpRequest, jobs: QuerySet[Any], name: str = "job") -> Any:
+    """Find the job that the address names, or None."""
     try:
-        pk = UUID(request.GET.get("job", ""))
+        return jobs.filter(pk=UUID(request.GET.get(name, ""))).first()
     except ValueError:
         return None
-    jobs = scoped(Job, request, MEMBER).filter(by=request.user.get_username())
-    return jobs.filter(pk=pk, kind__in=kinds).first()
 
 
 def follow_job(request: HttpRequest, job: Job, anchor: str = "", **query: Any) -> HttpResponse:

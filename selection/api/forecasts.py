@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema, Status
@@ -13,9 +14,10 @@ from selection.errors import Refused
 from selection.forecast import Belief, forecast_requests
 from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import ForecastRequest, Run
+from selection.outbox import jobs
 
 from .base import api, describe_location, requester_name
-from .fields import Id, declared_by
+from .fields import declared_by
 
 Band = tuple[int, int, int]
 Money = tuple[float, float, float]
@@ -104,7 +106,7 @@ class CurvesOut(Schema):
 
 
 class ForecastOut(Schema):
-    id: int
+    id: UUID
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1.")
     error: str = Field(description="Reason of a failure; empty without a failure.")
@@ -137,28 +139,26 @@ def order_forecast(
     fields = payload.dict(exclude={"range", "run", "past"})
     plan, belief = forecast.Plan(**fields), _build_belief(request, payload)
     team = request.auth.team_id  # type: ignore[attr-defined]
-    planning = forecast_requests.request_forecast(plan, belief, requester_name(request), team=team)
-    forecast_data = _forecast_payload(planning)
+    job = forecast_requests.request_forecast(plan, belief, requester_name(request), team=team)
+    forecast_data = _forecast_payload(job)
     if forecast_data["rows"]:
         return Status(200, forecast_data)
-    response["Location"] = f"{request.path}/{planning.pk}"
+    response["Location"] = f"{request.path}/{job.pk}"
     return Status(202, forecast_data)
 
 
 @api.get("/forecasts/{forecast_id}", response=ForecastOut)
-def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
+def show_forecast(request: HttpRequest, forecast_id: UUID) -> dict[str, Any]:
     """Return the current state of a forecast."""
-    planning = forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
-    forecast_requests.touch_forecast(planning)
-    return _forecast_payload(planning)
+    job = jobs.find_job(forecast_id, scoped(ForecastRequest, request))
+    forecast_requests.touch_forecast(job)
+    return _forecast_payload(job)
 
 
 @api.delete("/forecasts/{forecast_id}")
-def cancel_forecast(request: HttpRequest, forecast_id: Id) -> None:
+def cancel_forecast(request: HttpRequest, forecast_id: UUID) -> None:
     """Stop refining a forecast. Its numbers stay; the same request again resumes it."""
-    forecast_requests.cancel_forecast(
-        forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
-    )
+    jobs.cancel_job(jobs.find_job(forecast_id, scoped(ForecastRequest, request)))
 
 
 def _build_belief(request: HttpRequest, payload: ForecastIn) -> Belief:
@@ -180,14 +180,14 @@ def _parse_tally(tally: TallyIn) -> tuple[float, int]:
     return tally.right, tally.answers
 
 
-def _forecast_payload(planning: ForecastRequest) -> dict[str, Any]:
+def _forecast_payload(job: ForecastRequest) -> dict[str, Any]:
     return {
-        "id": planning.pk,
-        "state": planning.state,
-        "progress": forecast_requests.forecast_progress(planning),
-        "error": planning.error,
-        "created": planning.created,
-        "believed": forecast_requests.stored_belief(planning).words,
-        "rows": [asdict(row) for row in forecast_requests.forecast_rows(planning)],
-        "curves": forecast_requests.forecast_curves(planning),
+        "id": job.pk,
+        "state": job.state,
+        "progress": job.progress,
+        "error": job.error,
+        "created": job.created,
+        "believed": forecast_requests.stored_belief(job).words,
+        "rows": [asdict(row) for row in forecast_requests.forecast_rows(job)],
+        "curves": forecast_requests.forecast_curves(job),
     }

@@ -1,6 +1,6 @@
 """Forecasts: the cost of a run, and if it can end, before it is paid for.
 
-Only ``forecast_requests`` and ``running_forecast`` write, and only rows of forecasts.
+Only ``forecast_requests`` and ``running_forecast`` write, and only forecasts.
 """
 
 from . import draft_forecast, forecast_requests, no_shows, running_forecast

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from selection.models import ForecastPart
-
 from .candidates import Contender, suitable_contenders
+from .parts import Part
 from .plan import Plan
 from .rows import Forecast, SimulationLedger, cost_in_money, summary
 
@@ -43,24 +42,18 @@ def _k_values(plan: Plan) -> list[int]:
     return sorted(k for k in ks if 1 <= k < plan.workers and k != plan.k)
 
 
-def curve_points(
-    plan: Plan, simulated: Sequence[tuple[ForecastPart, SimulationLedger]]
-) -> dict[str, list[dict[str, Any]]]:
-    drawn = {_varied_part(part) for part, _ in simulated if part.curve}
+def curve_points(plan: Plan, simulated: Sequence[Part]) -> dict[str, list[dict[str, Any]]]:
+    drawn = {part.variant for part in simulated if part.curve}
     curves: dict[str, list[dict[str, Any]]] = {"epsilon": [], "k": []}
-    for part, ledger in simulated:
+    for part in simulated:
         if part.curve:
-            curves[part.curve].append(_point_values(part.at, ledger))
-        elif _varied_part(part) in drawn:
-            curves["epsilon"].append(_point_values(plan.epsilon, ledger))
-            curves["k"].append(_point_values(plan.k, ledger))
+            curves[part.curve].append(_point_values(part.at, part.ledger))
+        elif part.variant in drawn:
+            curves["epsilon"].append(_point_values(plan.epsilon, part.ledger))
+            curves["k"].append(_point_values(plan.k, part.ledger))
     return {
         curve: sorted(points, key=lambda point: point["at"]) for curve, points in curves.items()
     }
-
-
-def _varied_part(part: ForecastPart) -> tuple[str, str]:
-    return part.algorithm, str(sorted(part.options.items()))
 
 
 def _point_values(at: float, ledger: SimulationLedger) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class DraftForecast:
     rough    settings left out of the simulation, in words; empty if none
     """
 
-    planning: ForecastRequest
+    job: ForecastRequest
     plan: Plan
     own: Forecast | None
     best: Forecast | None
@@ -94,14 +94,14 @@ def draft_forecast(run: Run) -> DraftForecast | None:
     """Find the forecast; None until it has been requested, and if the run cannot be forecast."""
     try:
         plan = plan_of_draft(run)
-        key = inputs.forecast_key(plan, belief_of_draft(run), run.pool.team_id)
-        planning = ForecastRequest.objects.filter(key=key).first()
+        pk = inputs.forecast_id(plan, belief_of_draft(run), run.pool.team_id)
+        job = ForecastRequest.objects.filter(pk=pk).first()
     except Refused:
         return None
-    if planning is None:
+    if job is None:
         return None
-    forecast_requests.touch_forecast(planning)
-    rows = forecast_requests.forecast_rows(planning)
+    forecast_requests.touch_forecast(job)
+    rows = forecast_requests.forecast_rows(job)
     own_rows = [row for row in rows if row.algorithm == run.algorithm]
     accuracy = run.options.get("accuracy", "")
     same_variant = [
@@ -109,7 +109,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
     ]
     this_set = [row for row in own_rows if row.options.get("accuracy") and not accuracy]
     return DraftForecast(
-        planning=planning,
+        job=job,
         plan=plan,
         own=same_variant[0] if same_variant else None,
         best=next((row for row in rows if _is_takable(run, row)), None),

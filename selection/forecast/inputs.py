@@ -1,4 +1,4 @@
-"""Inputs of a forecast as numbers that can be stored, and a key of all of them."""
+"""Inputs of a forecast as numbers that can be stored, and an id made of all of them."""
 
 import json
 from dataclasses import asdict
@@ -6,6 +6,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import topk
 
@@ -33,9 +34,9 @@ def belief_from_numbers(numbers: dict[str, Any]) -> Belief:
     return KINDS[numbers["kind"]](**fields)
 
 
-def forecast_key(plan: Plan, belief: Belief, team: int | None) -> str:
+def forecast_id(plan: Plan, belief: Belief, team: int | None) -> UUID:
     inputs = [asdict(plan), belief_to_numbers(belief), code_digest(), team]
-    return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    return UUID(sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:32])
 
 
 @cache

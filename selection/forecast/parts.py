@@ -1,15 +1,8 @@
-"""A part of a forecast: one algorithm on one plan, a piece of work at a time.
+"""A part of a forecast: one algorithm on one plan, simulated a piece at a time."""
 
-A piece reads the number of runs so far, plays the next ones, and adds them unless another process
-did: it may be done twice, late or never, and on any machine.
-"""
-
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from time import monotonic
 from typing import Any
-
-from selection import db_clock
-from selection.models import ForecastPart
 
 from . import no_shows
 from .bands import MANY
@@ -24,76 +17,92 @@ PIECE = 1.5  # seconds of one piece of work
 FIRST_PIECES = 4  # times as long for an algorithm that may be recommended, until it has a band
 ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time about, and runs
 LONGER = 5  # times the seconds while there are too few runs for a band
-FAILED = "It cannot be simulated: the log of the process that tried says why."
 
 
-def plan_of(part: ForecastPart, plan: Plan) -> Plan:
-    if part.curve == "epsilon":
-        return plan.replace_epsilon(part.at)
-    if part.curve == no_shows.CURVE:
-        return no_shows.plan_of_starting(plan)
-    return replace(plan, k=int(part.at)) if part.curve == "k" else plan
+@dataclass
+class Part:
+    """An algorithm on a plan, with its simulations.
 
-
-def read_ledger(part: ForecastPart, plan: Plan) -> SimulationLedger:
-    contender = Contender(part.algorithm, plan_of(part, plan), part.options)
-    plays = [
-        SimulatedRun(answers, most, SimulatedEnding(end), *rest)
-        for answers, most, end, *rest in part.plays
-    ]
-    need = None if part.need is None else AnswerNeed(*part.need)
-    cannot = FAILED if part.finished and not plays else ""
-    return SimulationLedger(contender, plays, need, part.seconds, cannot)
-
-
-def ledger_columns(ledger: SimulationLedger) -> dict[str, Any]:
-    return {
-        "plays": [astuple(play) for play in ledger.plays],
-        "runs": len(ledger.plays),
-        "need": None if ledger.need is None else astuple(ledger.need),
-        "seconds": ledger.seconds,
-    }
-
-
-def simulate_part(part: ForecastPart, plan: Plan, belief: Belief) -> bool | None:
-    """Simulate for a moment, at least one run; return True if nothing is left to do.
-
-    Return None if another process has done this piece.
+    curve  "" for a row of the table; else the varied quantity: "epsilon", "k" or "absent"
+    at     the value of the varied quantity; 0 for a row
     """
-    ledger, began = read_ledger(part, plan), monotonic()
-    while not (full := _has_enough_runs(part, ledger)):
-        simulate_one_more(ledger, belief, look_farther=not part.curve)
-        if monotonic() - began > PIECE * (FIRST_PIECES if _is_awaited(part, ledger) else 1):
-            full = _has_enough_runs(part, ledger)
-            break
-    unchanged = ForecastPart.objects.filter(pk=part.pk, runs=part.runs)
-    added = unchanged.update(**ledger_columns(ledger), finished=full, sent=db_clock.database_now())
-    return full if added else None
+
+    ledger: SimulationLedger
+    curve: str = ""
+    at: float = 0
+
+    @classmethod
+    def load(cls, numbers: dict[str, Any], plan: Plan) -> "Part":
+        curve, at = numbers["curve"], numbers["at"]
+        contender = Contender(numbers["algorithm"], _vary(plan, curve, at), numbers["options"])
+        plays = [
+            SimulatedRun(answers, most, SimulatedEnding(end), *rest)
+            for answers, most, end, *rest in numbers["plays"]
+        ]
+        need = numbers["need"] and AnswerNeed(*numbers["need"])
+        ledger = SimulationLedger(contender, plays, need, numbers["seconds"], numbers["cannot"])
+        return cls(ledger, curve, at)
+
+    def serialize(self) -> dict[str, Any]:
+        ledger = self.ledger
+        return {
+            "curve": self.curve,
+            "at": self.at,
+            "algorithm": ledger.contender.name,
+            "options": ledger.contender.options,
+            "plays": [astuple(play) for play in ledger.plays],
+            "need": ledger.need and astuple(ledger.need),
+            "seconds": ledger.seconds,
+            "cannot": ledger.cannot,
+        }
+
+    @property
+    def variant(self) -> tuple[str, str]:
+        contender = self.ledger.contender
+        return contender.name, str(sorted(contender.options.items()))
+
+    @property
+    def is_finished(self) -> bool:
+        runs, seconds = self._limits()
+        seconds *= 1 if len(self.ledger.plays) >= MANY else LONGER
+        enough = bool(self.ledger.plays) and self.ledger.seconds > seconds
+        return has_enough_runs(self.ledger, runs) or enough
+
+    @property
+    def is_awaited(self) -> bool:
+        """True for a row that may be recommended and has too few runs for a band yet."""
+        ledger = self.ledger
+        few = ledger.finished > 0 and len(ledger.plays) < MANY
+        return not self.curve and ledger.contender.fits and few
+
+    @property
+    def share(self) -> float:
+        if self.is_finished:
+            return 1.0
+        runs, seconds = self._limits()
+        return min(0.99, max(len(self.ledger.plays) / runs, self.ledger.seconds / seconds))
+
+    @property
+    def turn_key(self) -> tuple[bool, float]:
+        """Sort rows before curves, and among them the one with the least time before others."""
+        return bool(self.curve), self.ledger.seconds / (FIRST_PIECES if self.is_awaited else 1)
+
+    def _limits(self) -> tuple[int, float]:
+        """Limit the runs, and about the seconds of processor time, that this part gets."""
+        return (POINT_RUNS, POINT_SECONDS) if self.curve else (RUNS, ROW_SECONDS)
+
+    def simulate(self, belief: Belief) -> None:
+        """Simulate for a moment, at least one run."""
+        began = monotonic()
+        while not self.is_finished:
+            simulate_one_more(self.ledger, belief, look_farther=not self.curve)
+            if monotonic() - began > PIECE * (FIRST_PIECES if self.is_awaited else 1):
+                break
 
 
-def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
-    """Select a row that may be recommended and has too few runs for a band yet."""
-    return (
-        not part.curve
-        and ledger.contender.fits
-        and ledger.finished > 0
-        and len(ledger.plays) < MANY
-    )
-
-
-def _limits(part: ForecastPart) -> tuple[int, float]:
-    """Limit the runs, and about the seconds of processor time, that this part gets."""
-    return (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
-
-
-def _has_enough_runs(part: ForecastPart, ledger: SimulationLedger) -> bool:
-    runs, seconds = _limits(part)
-    seconds *= 1 if len(ledger.plays) >= MANY else LONGER
-    return has_enough_runs(ledger, runs) or (bool(ledger.plays) and ledger.seconds > seconds)
-
-
-def share_done(part: ForecastPart) -> float:
-    if part.finished:
-        return 1.0
-    runs, seconds = _limits(part)
-    return min(0.99, max(part.runs / runs, part.seconds / seconds))
+def _vary(plan: Plan, curve: str, at: float) -> Plan:
+    if curve == "epsilon":
+        return plan.replace_epsilon(at)
+    if curve == no_shows.CURVE:
+        return no_shows.plan_of_starting(plan)
+    return replace(plan, k=int(at)) if curve == "k" else plan

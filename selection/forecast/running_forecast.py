@@ -26,7 +26,7 @@ from .fitted import Counts, FittedBelief
 from .selected_quality import Tallies, median_of
 from .simulations import SimulatedEnding, play_to_end
 
-TASK = "selection.tasks.outlook"
+TASK = "selection.tasks.forecast_run"
 SECONDS, RUNS = 2.0, 40  # of processor time for one forecast, about, and runs at most
 MOST_SECONDS = 20.0  # of processor time, if there are too few runs for a band after SECONDS
 TESTED = 0.5  # share of the workers that must have answered before a run is simulated
@@ -267,9 +267,9 @@ def due_forecasts() -> list[int]:
     """List the runs with the oldest forecasts, of those that moved since; at most AT_ONCE."""
     now = db_clock.database_now()
     runs = Run.objects.running().filter(steps__gt=0)
-    stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
-    oldest = stale.order_by(F("outlook__at").asc(nulls_first=True), "pk")
-    columns = ("pk", "outlook__at", "outlook__seconds", "outlook__why")
+    stale = runs.filter(Q(forecast=None) | ~Q(forecast__step=F("steps")))
+    oldest = stale.order_by(F("forecast__at").asc(nulls_first=True), "pk")
+    columns = ("pk", "forecast__at", "forecast__seconds", "forecast__why")
     rows = oldest.values_list(*columns)
     # A forecast without numbers cost nothing: it is made again as soon as the run moves.
     wait = [(pk, at and not reason and at + _pause(took)) for pk, at, took, reason in rows]

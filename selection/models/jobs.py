@@ -26,10 +26,11 @@ class Job(models.Model):
     """
 
     class State(models.TextChoices):
-        ASKING = "asking", "waits for a choice"
+        ASKING = "asking", "waits for a person"
         WAITING = "waiting", "waits for a worker process"
         WORKING = "working", "is being done"
         DONE = "done", "is done"
+        CANCELLED = "cancelled", "was cancelled"
         FAILED = "failed", "failed"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)

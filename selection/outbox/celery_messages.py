@@ -9,9 +9,8 @@ from django.db import transaction
 
 logger = logging.getLogger(__name__)
 
-# Redis hands out lower numbers first: what a page waits for comes before what makes it complete,
-# and that before what nobody waits for.
-AWAITED, COMPLETING, BACKGROUND = 0, 3, 6
+# Redis hands out lower numbers first: what a page waits for comes before what nobody waits for.
+AWAITED, BACKGROUND = 0, 6
 # If the message is lost, its key must not suppress later ones for long.
 KEY_SECONDS = 10
 

@@ -123,6 +123,20 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
     return job
 
 
+def cancel_job(job: Job) -> None:
+    """Stop the job unless it has ended. What it has so far stays."""
+    rows = Job.objects.filter(pk=job.pk, state__in=(*GOING, State.ASKING))
+    if rows.update(state=State.CANCELLED):
+        job.state = State.CANCELLED
+
+
+def resume_job(job: Job) -> None:
+    """Let a job go on that waits for a person, was cancelled or failed."""
+    job.state, job.error, job.status = State.WAITING, "", 0
+    job.save(update_fields=["state", "error", "status"])
+    hand_out(job)
+
+
 def find_job(pk: Any, among: QuerySet[AnyJob]) -> AnyJob:
     job = among.filter(pk=pk).defer("content").first()
     if job is None:

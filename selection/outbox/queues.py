@@ -7,7 +7,7 @@ task for their webhook, connection or server: ``lease_row``, ``work_through``, `
 import logging
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, TypeVar
@@ -33,51 +33,38 @@ Row = TypeVar("Row", bound=Model)
 class WorkQueue:
     """Rows that tasks work on.
 
-    task     takes the columns of ``message``
-    waits    condition of the rows to work on
-    lost     time after which the sweep hands out a row again
-    kept     time after which the sweep deletes a row; None: it deletes none
-    stamp    column of the time of the latest message; empty if there is none
-    columns  further columns to set when a row is handed out
+    task   takes the id of a row
+    waits  condition of the rows to work on
+    lost   time after which the sweep hands out a row again
+    stamp  column of the time of the latest message; empty if there is none
     """
 
     model: type[Model]
     task: str
     waits: Q
     lost: timedelta
-    kept: timedelta | None = None
     stamp: str = "sent"
-    message: tuple[str, ...] = ("pk",)
-    columns: dict[str, Any] = field(default_factory=dict)
 
-    def hand_out(self, rows: QuerySet[Any], priority: int = AWAITED) -> None:
+    def hand_out(self, rows: QuerySet[Any]) -> None:
         """Send a message for each row; if Redis is unreachable, the sweep does it later."""
-        messages = list(rows.values_list(*self.message))
-        sent = self.model._default_manager.filter(self.waits, pk__in=[row[0] for row in messages])
-        sent.update(**{self.stamp: db_clock.database_now()}, **self.columns)
+        ids = list(rows.values_list("pk", flat=True))
+        sent = self.model._default_manager.filter(self.waits, pk__in=ids)
+        sent.update(**{self.stamp: db_clock.database_now()})
         try:
-            for pk, *others in messages:
+            for pk in ids:
                 # With few workers a message waits for long, and the row is handed out again:
                 # without an expiry of the first message there would be ever more of them.
-                ids = [pk if isinstance(pk, int) else str(pk), *others]
                 seconds = self.lost.total_seconds()
-                send_message(self.task, ids, expires=seconds, priority=priority)
+                send_message(self.task, [str(pk)], expires=seconds, priority=AWAITED)
         except Exception:
             sent.update(**{self.stamp: None})
             logger.warning("Could not send %s; the sweep will.", self.task)
 
-    def find_lost_rows(self) -> QuerySet[Any]:
-        """Find the waiting rows whose latest message counts as lost."""
+    def sweep(self) -> None:
+        """Hand out rows again whose latest message counts as lost."""
         old = {f"{self.stamp}__lt": db_clock.database_now() - self.lost}
         stale = Q(**{self.stamp: None}) | Q(**old)
-        return self.model._default_manager.filter(self.waits, stale)
-
-    def sweep(self) -> None:
-        """Delete old rows, and hand out lost ones again."""
-        if self.kept is not None:
-            old = db_clock.database_now() - self.kept
-            self.model._default_manager.filter(created__lt=old).delete()
-        self.hand_out(self.find_lost_rows())
+        self.hand_out(self.model._default_manager.filter(self.waits, stale))
 
 
 def lease_row(row: Model, ready: QuerySet[Any], lease: timedelta, **columns: Any) -> bool:

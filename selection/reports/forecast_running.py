@@ -103,15 +103,15 @@ def forecast_remaining(
         "paid_cost": _cost_of(run, paid),
         "committed_cost": _cost_of(run, progress.out),
     }
-    outlook = RunForecast.objects.filter(run=run).first()
+    forecast = RunForecast.objects.filter(run=run).first()
     closed = progress.spent - progress.out
-    if outlook is None or outlook.why or outlook.is_outlived(closed):
-        current = outlook is not None and outlook.step == run.steps
-        why = outlook.why if outlook and current else ""
+    if forecast is None or forecast.why or forecast.is_outlived(closed):
+        current = forecast is not None and forecast.step == run.steps
+        why = forecast.why if forecast and current else ""
         return RunningForecast(why=why or UNSEEN, **spent)  # type: ignore[arg-type]
-    band = remaining_band(outlook, closed)
+    band = remaining_band(forecast, closed)
     low, median, high = band
-    banded = outlook.has_band
+    banded = forecast.has_band
     hours, time = _remaining_time(run, high if banded else None, at or db_clock.database_now())
     return RunningForecast(
         why="",
@@ -122,17 +122,17 @@ def forecast_remaining(
         if banded and run.price is not None
         else None,  # type: ignore[arg-type]
         total=(low + paid, median + paid, high + paid) if banded else None,
-        kept=outlook.kept,
-        finished=round(outlook.kept * outlook.runs),
-        runs=outlook.runs,
-        epsilon=outlook.epsilon,
+        kept=forecast.kept,
+        finished=round(forecast.kept * forecast.runs),
+        runs=forecast.runs,
+        epsilon=forecast.epsilon,
         time=time,
         hours=hours,
-        everybody=_full_test_forecast(run, outlook),
-        accuracy=outlook.accuracy,
-        mean_at_least=outlook.mean_at_least,
-        passing=outlook.passing,
-        at=outlook.at,
+        everybody=_full_test_forecast(run, forecast),
+        accuracy=forecast.accuracy,
+        mean_at_least=forecast.mean_at_least,
+        passing=forecast.passing,
+        at=forecast.at,
     )
 
 
@@ -142,10 +142,10 @@ def forecast_spending(run: Run) -> Facts:
     return spending.describe_spending(run, run.tally()["counted"], needed)
 
 
-def remaining_band(outlook: RunForecast, closed: int) -> tuple[int, int, int]:
+def remaining_band(forecast: RunForecast, closed: int) -> tuple[int, int, int]:
     """Subtract from the forecast the ``closed`` assignments: the answers still to come."""
     low, median, high = (
-        max(0, total - closed) for total in (outlook.low, outlook.median, outlook.high)
+        max(0, total - closed) for total in (forecast.low, forecast.median, forecast.high)
     )
     return low, median, high
 
@@ -156,12 +156,12 @@ def _cost_of(run: Run, answers: int) -> float | None:
     )
 
 
-def _full_test_forecast(run: Run, outlook: RunForecast) -> FullTestForecast | None:
-    if outlook.uniform is None:
+def _full_test_forecast(run: Run, forecast: RunForecast) -> FullTestForecast | None:
+    if forecast.uniform is None:
         return None
-    answers = outlook.most * run.candidates.filter(gone="").count()
+    answers = forecast.most * run.candidates.filter(gone="").count()
     return FullTestForecast(
-        outlook.most, answers, _cost_of(run, answers), round(outlook.uniform, 4)
+        forecast.most, answers, _cost_of(run, answers), round(forecast.uniform, 4)
     )
 
 
@@ -204,16 +204,16 @@ def _answers_per_hour(run: Run, now: datetime) -> float | None:
 # -- in words
 
 
-def summarise_forecast(run: Run, outlook: RunForecast | None, closed: int) -> str:
+def summarise_forecast(run: Run, forecast: RunForecast | None, closed: int) -> str:
     """Summarise for a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
     over = run.status == Run.Status.ENDED
-    if outlook is None or outlook.why or (outlook.is_outlived(closed) and not over):
+    if forecast is None or forecast.why or (forecast.is_outlived(closed) and not over):
         return "too early to say"
-    low, _, high = remaining_band(outlook, closed)
+    low, _, high = remaining_band(forecast, closed)
     answers = format_answers(low, high)
     cost = "" if run.price is None else f", {money.format_cost_range(run, low, high)}"
-    about = "" if outlook.has_band else "about "
-    basis = f" ({count_noun(outlook.runs, 'simulation')})" if outlook.runs else ""
+    about = "" if forecast.has_band else "about "
+    basis = f" ({count_noun(forecast.runs, 'simulation')})" if forecast.runs else ""
     return f"{about}{answers}{cost}{basis}"
 
 

@@ -104,10 +104,10 @@ def _describe(
 def _forecast_answers(run: Run, forecast: Forecaster) -> tuple[int, int] | None:
     """Return the answers until the guarantee holds, in a run that goes on for the forecast only."""
     lifecycle.reopen_run(run)
-    outlook = forecast(Run.objects.get(pk=run.pk), SECONDS)
-    if outlook.why:
+    ahead = forecast(Run.objects.get(pk=run.pk), SECONDS)
+    if ahead.why:
         return None
-    return max(0, outlook.low - outlook.counted), max(0, outlook.high - outlook.counted)
+    return max(0, ahead.low - ahead.counted), max(0, ahead.high - ahead.counted)
 
 
 def describe_answers(offer: Replacement) -> str:

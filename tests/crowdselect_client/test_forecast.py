@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from crowdselect_client import ApiError, Client
-from selection.forecast import forecast_requests
 from selection.models import ApiToken, ForecastRequest
-from selection.outbox import celery_messages
+from selection.outbox import celery_messages, jobs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
@@ -38,12 +37,10 @@ def test_numbers_that_come_later_are_waited_for(client, large, monkeypatch):
     looked = threading.Event()
     usual = client.show_forecast
 
-    def look(number: int):
+    def look(number: str):
         if not looked.is_set():
             looked.set()
-            forecast_requests.work_on_part(
-                ForecastRequest.objects.get(pk=number).parts.first().pk, 0
-            )
+            jobs.work_on_job(number)
         return usual(number)
 
     monkeypatch.setattr(client, "show_forecast", look)
@@ -59,8 +56,8 @@ def test_forecast_raises_a_timeout_after_at_most_seconds(client, large):
 
 def test_stopped_forecast_raises_an_error(client, large, monkeypatch):
     def stop(_: float) -> None:
-        for planning in ForecastRequest.objects.all():
-            forecast_requests.cancel_forecast(planning)
+        for job in ForecastRequest.objects.all():
+            jobs.cancel_job(job)
 
     clock = SimpleNamespace(sleep=stop, monotonic=time.monotonic)
     monkeypatch.setattr("crowdselect_client.client.time", clock)

@@ -109,7 +109,7 @@ def test_guide_works_on_a_phone_without_javascript(phone: Page):
     phone.get_by_role("button", name="Estimate cost").tap()
     phone.get_by_role("button", name="Create draft run").first.tap()
     expect(phone.get_by_text("Estimated cost: about")).to_be_visible()
-    assert Run.objects.get().belief == ForecastRequest.objects.get().belief
+    assert Run.objects.get().belief == ForecastRequest.objects.get().wanted["belief"]
 
 
 def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Page):
@@ -126,13 +126,13 @@ def test_axe_finds_nothing_at_any_width(desktop: Page):
     pool, questions = make_pool(8), make_questions(20)
     earlier = play(make_run(name="Spring", pool=pool, question_set=questions), crowd(1, 2), most=2)
     draft = make_run(pool=pool, question_set=questions, start=False, algorithm="certified")
-    planning = draft_forecast.request_draft_forecast(draft)
+    job = draft_forecast.request_draft_forecast(draft)
     query = f"pool={pool.pk}&question_set={questions.pk}&k=2&precise=own&precise_own=30&sure=0.1"
     pages = [
         "/admin/selection/run/begin/?belief=range&sure=own&precise=own",
         f"/admin/selection/run/begin/?belief=run&run={earlier.pk}",
         "/admin/selection/run/begin/?belief=file",
-        f"/admin/selection/run/forecast/{planning.pk}/?{query}&price=0.1&speed=10",
+        f"/admin/selection/run/forecast/{job.pk}/?{query}&price=0.1&speed=10",
         f"/admin/selection/run/{draft.pk}/",
         "/admin/",
     ]

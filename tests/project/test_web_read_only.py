@@ -107,6 +107,6 @@ def test_tasks_say_so_in_a_line_and_go_on(run, read_only, caplog):
     tasks.advance(run.pk)
     tasks.sweep()
     tasks.retain()
-    tasks.outlook(run.pk)
+    tasks.forecast_run(run.pk)
     assert any("read-only" in record.getMessage() for record in caplog.records)
     assert not [record for record in caplog.records if record.exc_info]

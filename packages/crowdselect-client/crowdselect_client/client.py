@@ -199,7 +199,7 @@ class Client:
             forecast = self.show_forecast(forecast["id"])
         return forecast
 
-    def show_forecast(self, number: int) -> Forecast:
+    def show_forecast(self, number: str) -> Forecast:
         """Read the current state of a forecast: its numbers get firmer for a while."""
         return self._to.ask(Forecast, "GET", f"forecasts/{number}")
 

@@ -31,10 +31,10 @@ def draft_facts(run: Run) -> dict[str, Any]:
     ending = describe_ending(row, forecast.plan.questions) if row else ("", "")
     return {
         "expected": forecast,
-        "planning": forecast.planning,
-        "percent": round(100 * forecast_requests.forecast_progress(forecast.planning)),
+        "job": forecast.job,
+        "percent": round(100 * forecast.job.progress),
         "guaranteed": run.selector_class.guarantee.goal != "none",
-        "believed": forecast_requests.stored_belief(forecast.planning).words,
+        "believed": forecast_requests.stored_belief(forecast.job).words,
         "ends": ending[0],
         "verdict": ending[1],
         "costs": [worker_prices.format_price(answers, price, run.currency) for answers in band],

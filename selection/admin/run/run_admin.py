@@ -64,7 +64,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     change_form_outer_before_template = "selection/run_form_before.html"
     list_display = ["name", "state", "counts", "remaining", "pool", "k", "algorithm", "created"]
     list_filter = [StateFilter, "pool", "algorithm"]
-    list_select_related = ["pool", "outlook"]
+    list_select_related = ["pool", "forecast"]
     search_fields = ["name"]
     ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
@@ -136,7 +136,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def remaining(self, run: Any) -> str:
         if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
             return "–"
-        return reports.summarise_forecast(run, getattr(run, "outlook", None), run.counted)
+        return reports.summarise_forecast(run, getattr(run, "forecast", None), run.counted)
 
     # -- the form
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from selection import reports
 from selection.accounts import MEMBER, scoped
+from selection.admin.job_page import find_named_job
 from selection.admin.page import ActionPage, FormPage, Page, list_url, object_url
 from selection.algorithms import COMMON_ORDER, describe_missing_forecast
 from selection.charts import cost_curves
@@ -21,6 +22,7 @@ from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.forecast.mark_cost import describe_mark_cost
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
+from selection.outbox import jobs
 from selection.runs.roster import eligibility, worker_prices
 from selection.runs.settings import drafts, guarantee_texts
 from selection.runs.settings.run_settings import SETTINGS
@@ -66,8 +68,8 @@ class BeginPage(GuidePage, FormPage):
             plan = plan.replace_epsilon(budget.first_epsilon(plan, wish.belief))
             query["precise_own"] = format_figure(100 * plan.epsilon)
         team = wish.pool.team_id
-        planning = forecast_requests.request_forecast(plan, wish.belief, self.username, team=team)
-        return redirect(forecast_url(planning, query.urlencode()))
+        job = forecast_requests.request_forecast(plan, wish.belief, self.username, team=team)
+        return redirect(forecast_url(job, query.urlencode()))
 
     def _create_draft(self, wish: WizardInput) -> Run:
         """Create the draft without an estimate, with the algorithm that the goal asks for."""
@@ -82,11 +84,9 @@ class BeginPage(GuidePage, FormPage):
     @cached_property
     def _past_answers(self) -> Any:
         """The belief that a forecast took from files, when its form is filled in again."""
-        pk = self.request.GET.get("forecast", "")
-        planning = (
-            scoped(ForecastRequest, self.request).filter(pk=pk).first() if pk.isdecimal() else None
-        )
-        return forecast_requests.stored_belief(planning) if planning else None
+        rows = scoped(ForecastRequest, self.request)
+        job = find_named_job(self.request, rows, "forecast")
+        return forecast_requests.stored_belief(job) if job else None
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         form: GuideForm = kwargs.pop("form", None) or self.build_form()
@@ -99,14 +99,14 @@ class BeginPage(GuidePage, FormPage):
         )
 
 
-def forecast_url(planning: ForecastRequest, query: str) -> str:
-    return reverse("admin:selection_run_forecast", args=[planning.pk]) + f"?{query}"
+def forecast_url(job: ForecastRequest, query: str) -> str:
+    return reverse("admin:selection_run_forecast", args=[job.pk]) + f"?{query}"
 
 
 class ForecastPage(GuidePage, ActionPage):
     """The forecast of each algorithm's cost. The address holds the form's content."""
 
-    location = ("forecast/<int:pk>/", "forecast")
+    location = ("forecast/<uuid:pk>/", "forecast")
     title = "Cost estimate"
     template_name = "selection/forecast.html"
 
@@ -146,25 +146,25 @@ class ForecastPage(GuidePage, ActionPage):
         )
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        planning, wish, plan = self.object, self.wish, forecast_requests.stored_plan(self.object)
-        curves = forecast_requests.forecast_curves(planning)
+        job, wish, plan = self.object, self.wish, forecast_requests.stored_plan(self.object)
+        curves = forecast_requests.forecast_curves(job)
         timed = replace(wish, speed=self.pace.an_hour) if wish and self.pace else wish
         return super().get_context_data(
             **kwargs,
-            planning=planning,
+            job=job,
             plan=plan,
             wish=wish,
             timed=timed,
             pace=self.pace,
             stale=wish is not None and not plans_agree(wish.plan, plan),
-            belief=forecast_requests.stored_belief(planning).words,
+            belief=forecast_requests.stored_belief(job).words,
             mark=guarantee_texts.describe_shown(mark, plan.epsilon if plan.goal == MARK else 0)
             if (mark := self.pass_mark(plan)) is not None
             else "",
             mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
             if wish and plan.goal != MARK and mark
             else "",
-            percent=round(100 * forecast_requests.forecast_progress(planning)),
+            percent=round(100 * job.progress),
             **self._method_texts(plan, timed),
             charts=[
                 chart
@@ -228,25 +228,17 @@ class ForecastPage(GuidePage, ActionPage):
     def redirect_back(self) -> HttpResponse:
         return self._redirect_to(self.object)
 
-    def _redirect_to(
-        self, planning: ForecastRequest, query: str | None = None
-    ) -> HttpResponseRedirect:
+    def _redirect_to(self, job: ForecastRequest, query: str | None = None) -> HttpResponseRedirect:
         query = self.request.GET.urlencode() if query is None else query
-        return redirect(forecast_url(planning, query))
+        return redirect(forecast_url(job, query))
 
     def _stop_forecast(self) -> HttpResponse:
-        return self._redirect_to(forecast_requests.cancel_forecast(self.object))
+        jobs.cancel_job(self.object)
+        return self._redirect_to(self.object)
 
     def _go_on(self) -> HttpResponse:
-        plan, belief = (
-            forecast_requests.stored_plan(self.object),
-            forecast_requests.stored_belief(self.object),
-        )
-        return self._redirect_to(
-            forecast_requests.request_forecast(
-                plan, belief, self.username, team=self.object.team_id
-            )
-        )
+        jobs.resume_job(self.object)
+        return self._redirect_to(self.object)
 
     def _use_reachable_epsilon(self) -> HttpResponse:
         try:
@@ -258,8 +250,8 @@ class ForecastPage(GuidePage, ActionPage):
         query = self.request.GET.copy()
         query["precise_own"] = format_figure(100 * plan.epsilon)
         belief, team = forecast_requests.stored_belief(self.object), self.object.team_id
-        planning = forecast_requests.request_forecast(plan, belief, self.username, team=team)
-        return self._redirect_to(planning, query.urlencode())
+        job = forecast_requests.request_forecast(plan, belief, self.username, team=team)
+        return self._redirect_to(job, query.urlencode())
 
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
@@ -314,13 +306,13 @@ def _settings_of_wish(plan: Plan, wish: WizardInput, options: dict[str, Any]) ->
     return fitting | wish.settings | given | {"options": options}
 
 
-def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
-    plan = forecast_requests.stored_plan(planning)
+def _settings_of_row(row: Forecast, job: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
+    plan = forecast_requests.stored_plan(job)
     filled = ("questions", "mark")
     options = {name: value for name, value in row.options.items() if name not in filled}
     return _settings_of_wish(plan, wish, options) | {
         "algorithm": row.algorithm,
-        "belief": planning.belief,
+        "belief": job.wanted["belief"],
     }
 
 

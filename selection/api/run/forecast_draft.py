@@ -1,6 +1,7 @@
 """Forecast of a draft's cost."""
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from ninja import Field, Schema, Status
@@ -8,7 +9,7 @@ from ninja import Field, Schema, Status
 from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Id, declared_by
 from selection.errors import Conflict, NotFound
-from selection.forecast import Forecast, draft_forecast, forecast_requests
+from selection.forecast import Forecast, draft_forecast
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import Run
 from selection.runs import money
@@ -27,7 +28,7 @@ class CostOut(Schema):
 
 
 class ExpectedOut(Schema):
-    forecast: int = Field(description="The id of the forecast that this is of.")
+    forecast: UUID = Field(description="The id of the forecast that this is of.")
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1: the numbers get firmer until it is 1.")
     currency: str
@@ -47,9 +48,9 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     if forecast is None:
         raise NotFound("It is not known what this run will cost: POST to this address to order it.")
     return {
-        "forecast": forecast.planning.pk,
-        "state": forecast.planning.state,
-        "progress": forecast_requests.forecast_progress(forecast.planning),
+        "forecast": forecast.job.pk,
+        "state": forecast.job.state,
+        "progress": forecast.job.progress,
         "currency": run.currency,
         "own": _cost_payload(run, forecast.own) if forecast.own else None,
         "recommended": _cost_payload(run, forecast.best) if forecast.best else None,

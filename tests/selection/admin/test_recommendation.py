@@ -5,6 +5,7 @@ import pytest
 from selection.admin.wizard.recommendation import arrange_rows
 from selection.algorithms import OUR_RULES
 from selection.forecast import Forecast, Plan, forecast_requests, no_shows, parts
+from selection.forecast.rows import SimulationLedger
 from selection.models import Endpoint, ModelServer, Run
 from selection.outbox import celery_messages
 from tests.pages import admin_url, text_of
@@ -160,21 +161,20 @@ def test_estimate_tells_the_effect_of_a_fifth_of_workers_never_starting(requeste
         "If 20% never start Estimated later. The run selects 2 of the 5 remaining workers." in text
     )
     assert "The run may wait up to 48 hours for the no-shows." in text
-    planning = page.context["planning"]
-    plan, best = forecast_requests.stored_plan(planning), page.context["best"].row
-    points = no_shows.points_to_simulate(plan, forecast_requests.forecast_rows(planning))
+    job = page.context["job"]
+    plan, best = forecast_requests.stored_plan(job), page.context["best"].row
+    points = no_shows.points_to_simulate(plan, forecast_requests.forecast_rows(job))
     assert "credible" in [contender.name for _, _, contender in points]
-    part = planning.parts.create(
-        number=99, curve=no_shows.CURVE, at=no_shows.SHARE, algorithm="credible"
-    )
-    parts.simulate_part(
-        part, forecast_requests.stored_plan(planning), forecast_requests.stored_belief(planning)
-    )
-    fewer = forecast_requests.forecast_no_shows(planning)[best.algorithm, best.title]
+    contender = next(one for *_, one in points if one.name == "credible")
+    part = parts.Part(SimulationLedger(contender), no_shows.CURVE, no_shows.SHARE)
+    part.simulate(forecast_requests.stored_belief(job))
+    job.result.append(part.serialize())
+    job.save()
+    fewer = forecast_requests.forecast_no_shows(job)[best.algorithm, best.title]
     text = text_of(requester.get(address_of(page)))
     assert f"About {fewer.median} answers, €{fewer.median * 0.05:.2f}" in text
     assert "to select 2 of the 5 remaining workers" in text
-    curves = forecast_requests.forecast_curves(planning)
+    curves = forecast_requests.forecast_curves(job)
     assert curves == {"epsilon": [], "k": []}
 
 

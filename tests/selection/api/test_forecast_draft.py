@@ -8,7 +8,7 @@ from django.test import Client
 from selection.api.run import forecast_draft
 from selection.forecast import forecast_requests
 from selection.models import Endpoint, ForecastRequest, ModelServer
-from selection.outbox import celery_messages
+from selection.outbox import celery_messages, jobs
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -52,8 +52,7 @@ def test_expected_cost_of_a_large_pool_comes_later(api, monkeypatch):
     ordered = api.post(address)
     assert ordered.status_code == 202
     assert (ordered.json()["recommended"], ordered.json()["own"]) == (None, None)
-    planning = ForecastRequest.objects.get()
-    forecast_requests.work_on_part(planning.parts.first().pk, 0)
+    jobs.work_on_job(ForecastRequest.objects.get().pk)
     assert api.post(address).status_code == 200
     assert api.get(address).json()["recommended"]["algorithm"]
 

@@ -69,10 +69,10 @@ def test_paid_answers_equal_the_payment_list():
 def test_final_cost_is_near_the_forecast():
     run = begin_run()
     running_forecast.refresh_forecast(run.pk)
-    outlook = RunForecast.objects.get(run=run)
+    forecast = RunForecast.objects.get(run=run)
     ended = worlds.play(run, CROWD)
     assert ended.ended_by_guarantee
-    assert outlook.low / 3 < reports.read_progress(ended).counted < 3 * outlook.high
+    assert forecast.low / 3 < reports.read_progress(ended).counted < 3 * forecast.high
 
 
 def test_forecast_is_too_early_before_workers_have_answered():
@@ -93,17 +93,17 @@ def test_forecast_is_too_early_while_workers_may_join():
 @pytest.mark.slow
 def test_too_few_questions_give_the_reachable_epsilon():
     run = begin_run(algorithm="certified", epsilon=0.02)
-    outlook = running_forecast.make_forecast(run)
-    assert outlook.kept == 0
-    assert outlook.epsilon > 0.02
-    assert outlook.high <= 600
+    forecast = running_forecast.make_forecast(run)
+    assert forecast.kept == 0
+    assert forecast.epsilon > 0.02
+    assert forecast.high <= 600
 
 
 def test_budget_algorithm_takes_exactly_its_budget():
-    outlook = running_forecast.make_forecast(begin_run(algorithm="sar", budget=200))
-    assert (outlook.low, outlook.median, outlook.high) == (200, 200, 200)
-    assert outlook.runs == 0
-    assert (outlook.accuracy, outlook.mean_at_least, outlook.passing) == (None, None, None)
+    forecast = running_forecast.make_forecast(begin_run(algorithm="sar", budget=200))
+    assert (forecast.low, forecast.median, forecast.high) == (200, 200, 200)
+    assert forecast.runs == 0
+    assert (forecast.accuracy, forecast.mean_at_least, forecast.passing) == (None, None, None)
 
 
 def test_outlook_is_refreshed_only_after_steps_and_a_pause():
@@ -190,8 +190,8 @@ def test_workers_who_never_answer_do_not_delay_the_forecast():
     worlds.answer_all(run, lambda number: CROWD(number) if number.candidate.arm >= 6 else None)
     engine.advance(run.pk)
     assert run.candidates.filter(pulls__gt=0).count() == 24
-    outlook = running_forecast.make_forecast(Run.objects.get(pk=run.pk))
-    assert (outlook.why, outlook.runs) == ("", 20)
+    forecast = running_forecast.make_forecast(Run.objects.get(pk=run.pk))
+    assert (forecast.why, forecast.runs) == ("", 20)
 
 
 def test_empty_outlook_is_refreshed_after_a_step():
@@ -257,8 +257,8 @@ def test_run_that_outlived_its_forecast_is_estimated_anew(requester):
     closed = reports.read_progress(run).counted
     RunForecast.objects.update(low=closed - 3, median=closed - 2, high=closed - 1)
     assert reports.forecast_remaining(run).why == forecast_running.UNSEEN
-    outlook = RunForecast.objects.get(run=run)
-    assert reports.summarise_forecast(run, outlook, closed) == "too early to say"
+    forecast = RunForecast.objects.get(run=run)
+    assert reports.summarise_forecast(run, forecast, closed) == "too early to say"
     page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
     assert "Estimating" in page
     assert "about 0" not in page

@@ -24,17 +24,17 @@ def three_runs(monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ["credible", "certified", "universal", "kl-racing"])
 def test_rule_says_how_good_the_selected_would_be(algorithm):
-    outlook = running_forecast.make_forecast(begin_run(algorithm=algorithm, epsilon=0.2))
-    assert 0 < outlook.mean_at_least < outlook.accuracy < 1
-    assert outlook.passing is None
+    forecast = running_forecast.make_forecast(begin_run(algorithm=algorithm, epsilon=0.2))
+    assert 0 < forecast.mean_at_least < forecast.accuracy < 1
+    assert forecast.passing is None
 
 
 def test_rule_for_a_mark_passes_all_selected():
     run = begin_run(algorithm="mark-share", epsilon=0.1, pass_mark=MARK)
-    outlook = running_forecast.make_forecast(run)
-    assert outlook.passing == 3
-    assert outlook.mean_at_least < outlook.accuracy
-    assert outlook.accuracy > MARK
+    forecast = running_forecast.make_forecast(run)
+    assert forecast.passing == 3
+    assert forecast.mean_at_least < forecast.accuracy
+    assert forecast.accuracy > MARK
 
 
 def test_mark_adds_answers_and_no_step_of_the_rule(monkeypatch):

@@ -111,10 +111,11 @@ def filled(route: str, theirs: Camp) -> str:
     if "run/<path:object_id>/" in route and "history" not in route:
         pk = theirs.draft.pk  # a started run can be neither changed nor deleted
     if "/forecast/" in route:
-        pk = theirs.planning.pk
+        pk = theirs.forecast.pk
     values = {
         "<path:object_id>": pk,
         "<int:pk>": pk,
+        "<uuid:pk>": pk,
         "<id>": pk,
         "<int:candidate>": run.candidates.first().pk,
         "<slug:verb>": "stop",
@@ -259,7 +260,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{run_id}": theirs.run.pk,
         "{assignment_id}": theirs.open.pk,
         "{move}": "resume",
-        "{forecast_id}": theirs.planning.pk,
+        "{forecast_id}": theirs.forecast.pk,
         "{server_id}": theirs.model_server.pk,
         "{watch_id}": theirs.watch.pk,
         "{webhook_id}": theirs.delivery.webhook_id,

@@ -127,23 +127,23 @@ def test_forecast_belongs_to_its_team_and_learns_by_run_not_by_name(okapi, zebra
     asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
         made = okapi.post(admin_url("run_begin"), asked | {"belief": "run", "run": okapis.run.pk})
-    planning = ForecastRequest.objects.exclude(
-        pk__in=[zebras.planning.pk, okapis.planning.pk]
+    forecast = ForecastRequest.objects.exclude(
+        pk__in=[zebras.forecast.pk, okapis.forecast.pk]
     ).get()
-    assert f"/forecast/{planning.pk}/" in made["Location"]
-    assert planning.team == okapis.team
-    assert set(planning.belief["answers"]) == {4}
+    assert f"/forecast/{forecast.pk}/" in made["Location"]
+    assert forecast.team == okapis.team
+    assert set(forecast.wanted["belief"]["answers"]) == {4}
 
 
 def test_two_teams_that_ask_the_same_have_each_a_forecast_of_their_own(zebras, okapis):
     plan, belief = (
-        forecast_requests.stored_plan(zebras.planning),
-        forecast_requests.stored_belief(zebras.planning),
+        forecast_requests.stored_plan(zebras.forecast),
+        forecast_requests.stored_belief(zebras.forecast),
     )
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
         same = forecast_requests.request_forecast(plan, belief, team=zebras.team.pk)
         other = forecast_requests.request_forecast(plan, belief, team=okapis.team.pk)
-    assert same == zebras.planning
+    assert same == zebras.forecast
     assert (other == same, other.team) == (False, okapis.team)
 
 

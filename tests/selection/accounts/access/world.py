@@ -60,7 +60,7 @@ class Camp:
     question_set: QuestionSet
     run: Run
     draft: Run
-    planning: ForecastRequest
+    forecast: ForecastRequest
     upload: Upload
     replay: Replay
     token: ApiToken
