@@ -414,14 +414,6 @@ def test_calculating_is_stopped_and_taken_up_again(requester, form_data):
     assert job.going
 
 
-def test_wizard_numbers_are_fetched_alone(requester, form_data):
-    job, page = ordered(requester, form_data)
-    address = admin_url("run_numbers", job.pk) + "?" + urlsplit(page).query
-    part = requester.get(address)
-    assert "<html" not in part.content.decode()
-    assert "Create draft run" in text_of(part)
-
-
 def test_no_run_is_made_of_a_question_that_fits_no_more(requester, form_data):
     job, page = ordered(requester, form_data)
     bare = admin_url("run_forecast", job.pk)
