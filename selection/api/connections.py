@@ -1,7 +1,7 @@
 """Connections to annotation tools, and their use by runs."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -23,7 +23,7 @@ from selection.models import (
 )
 
 from .base import Token, api, find_object, requester_name
-from .fields import Id, Line, Yes
+from .fields import Id, Yes
 from .jobs import JobOut, accept_job
 
 # For the scope to manage only, as webhooks are.
@@ -35,14 +35,14 @@ Settings = dict[str, str | bool | int | float]
 
 class ConnectionIn(Schema):
     kind: str = Field(max_length=40, examples=["label_studio"])
-    name: Annotated[str, Field(max_length=100), Line]
+    name: str = Field(max_length=100)
     address: str = Field("", max_length=LONGEST_ADDRESS, examples=["https://studio.example.org"])
     secrets: dict[str, str] = Field(examples=[{"token": "…"}])
     settings: Settings = {}
 
 
 class ConnectionChangeIn(Schema, extra="forbid"):
-    name: Annotated[str | None, Field(max_length=100), Line] = None
+    name: str | None = Field(None, max_length=100)
     address: str | None = Field(
         None, max_length=LONGEST_ADDRESS, description="A new one needs the secrets again."
     )

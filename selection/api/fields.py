@@ -10,7 +10,6 @@ from ninja.files import UploadedFile
 from pydantic import AwareDatetime, BeforeValidator, model_validator
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
-from selection.outside_text import clean_line
 
 from .pagination import Page
 
@@ -40,10 +39,6 @@ def _refuse_numbers(value: Any) -> Any:
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_refuse_numbers)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
-# One line, from whichever program: a name stands in pages, files and messages.
-# It comes after the limits, as WHOLE does.
-Line = BeforeValidator(lambda text: clean_line(text) if isinstance(text, str) else text)
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY), Line]
 Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]
 Yes = Annotated[bool, Field(strict=True)]  # strict: otherwise "no" would be converted
 MOST_PRICE = 99_999_999

@@ -1,7 +1,7 @@
 """Model servers of a team; an API key is written, and never returned."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema, Status
@@ -12,7 +12,7 @@ from selection.model_workers import changes, endpoints, testing
 from selection.models import ModelServer
 
 from .base import Token, api, find_object, requester_name
-from .fields import Amount, Id, Line, changes_of
+from .fields import Amount, Id, changes_of
 from .jobs import JobOut, accept_job
 
 LONGEST_NAME = 100
@@ -23,9 +23,7 @@ VARIABLE = "Environment variable of the server that has the key, of those in MOD
 
 
 class ServerIn(Schema):
-    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), Line] = Field(
-        examples=["OpenAI"]
-    )
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["OpenAI"])
     url: str = Field(max_length=LONGEST_ADDRESS, examples=["https://api.openai.com/v1"])
     key: str = Field("", max_length=LONGEST_API_KEY, description=KEY)
     key_variable: str = Field("", max_length=LONGEST_NAME, description=VARIABLE)

@@ -16,14 +16,14 @@ from selection.models import Pool, Worker
 from selection.runs import deletion
 
 from .base import api
-from .fields import Id, Key, Name, Named, RowsOut, changes_of, filter_named
+from .fields import Id, Key, Named, RowsOut, changes_of, filter_named
 from .idempotency import idempotent
 from .pagination import Page, paginate
 from .schemas import WorkerIn
 
 
 class PoolIn(Schema):
-    name: Name = Field(description="Unique in the team.", examples=["Annotators of spring"])
+    name: Key = Field(description="Unique in the team.", examples=["Annotators of spring"])
 
 
 class PoolOut(Schema):

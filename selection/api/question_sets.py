@@ -14,7 +14,7 @@ from selection.models import QuestionSet
 from selection.runs import deletion
 
 from .base import api
-from .fields import WHOLE, Amount, Id, Name, Named, Yes, changes_of, filter_named
+from .fields import WHOLE, Amount, Id, Key, Named, Yes, changes_of, filter_named
 from .idempotency import idempotent
 from .pagination import paginate
 
@@ -22,7 +22,7 @@ Tries = Annotated[int, Field(ge=1, le=32767), WHOLE]
 
 
 class SetIn(Schema):
-    name: Name = Field(description="Unique in the team.", examples=["Sums"])
+    name: Key = Field(description="Unique in the team.", examples=["Sums"])
     instructions: str = Field(
         "",
         max_length=LONGEST_TEXT,

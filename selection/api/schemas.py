@@ -1,7 +1,7 @@
 """Schemas shared by several endpoints."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 from ninja import Field, Schema
 
@@ -15,7 +15,7 @@ from selection.limits import (
     MOST_PRESENT,
 )
 
-from .fields import Attributes, Id, Key, Line
+from .fields import Attributes, Id, Key
 from .pagination import LONGEST_CURSOR, Page
 
 
@@ -135,7 +135,7 @@ class VerdictIn(WhyIn):
 
 class WorkerIn(Schema):
     worker: str = Field(description="Id on your platform; unique in the pool.", examples=["A1B2C3"])
-    name: Annotated[str, Field(max_length=LONGEST_KEY), Line] = Field("", examples=["Ada"])
+    name: str = Field("", max_length=LONGEST_KEY, examples=["Ada"])
     attributes: Attributes = Field(
         {}, description="For quotas, and for you.", examples=[{"language": "English"}]
     )

@@ -23,7 +23,6 @@ from .fields import (
     Id,
     Key,
     Moment,
-    Name,
     Named,
     RowsOut,
     Sent,
@@ -87,7 +86,7 @@ class WatchSettings(Schema, extra="forbid"):
 
 
 class WatchIn(WatchSettings):
-    name: Name = Field(description="Unique in the team.", examples=["Spring annotators"])
+    name: Key = Field(description="Unique in the team.", examples=["Spring annotators"])
     run: Id | None = Field(None, description="An ended run; its selected workers are watched.")
     pool: Id | None = Field(None, description="Without a run: the pool of the workers.")
     question_sets: list[Id] = Field(

@@ -9,6 +9,7 @@ from django.utils.crypto import salted_hmac
 from selection import db_clock
 
 from .answers import Assignment, Candidate
+from .keys import NameField
 from .pools import Worker
 from .runs import Run
 from .teams import NamedInTeam, Team, default_team, unique_name
@@ -36,7 +37,7 @@ class Connection(NamedInTeam):
         Team, models.PROTECT, default=default_team, related_name="connections", db_index=False
     )
     kind = models.CharField(max_length=40, editable=False)
-    name = models.CharField(max_length=100)
+    name = NameField(max_length=100)
     address = models.CharField(max_length=500, blank=True, default="")
     secrets_encrypted = models.TextField(blank=True, default="", editable=False)
     settings = models.JSONField(default=dict, blank=True)

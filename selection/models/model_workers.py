@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from .answers import Assignment
+from .keys import NameField
 from .pools import Worker
 from .questions import Question
 from .runs import Run
@@ -28,7 +29,7 @@ class ModelServer(NamedInTeam):
     team = models.ForeignKey(
         Team, models.PROTECT, default=default_team, related_name="model_servers", db_index=False
     )
-    name = models.CharField(max_length=100)
+    name = NameField(max_length=100)
     url = models.CharField(
         "address", max_length=500, help_text="For example https://api.openai.com/v1"
     )

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from .attributes import AttributesField
-from .keys import KeyField
+from .keys import KeyField, NameField
 from .teams import NamedInTeam, Team, default_team, unique_name
 
 
@@ -15,7 +15,7 @@ class Pool(NamedInTeam):
     team = models.ForeignKey(
         Team, models.PROTECT, default=default_team, related_name="pools", db_index=False
     )
-    name = models.CharField(max_length=200)
+    name = NameField(max_length=200)
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -42,7 +42,7 @@ class Worker(models.Model):
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
     key = KeyField("worker", max_length=200)
-    name = models.CharField(max_length=200, blank=True)
+    name = NameField(max_length=200, blank=True)
     attributes = AttributesField(default=dict, blank=True)
     mail_address = models.EmailField("e-mail", blank=True, default="", db_default="")  # of imports
     erased = models.DateTimeField(null=True, editable=False)

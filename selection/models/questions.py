@@ -5,7 +5,7 @@ from django.db import models
 
 from selection.grading import rules
 
-from .keys import KeyField
+from .keys import KeyField, NameField
 from .teams import NamedInTeam, Team, default_team, unique_name
 
 
@@ -18,7 +18,7 @@ class QuestionSet(NamedInTeam):
     team = models.ForeignKey(
         Team, models.PROTECT, default=default_team, related_name="question_sets", db_index=False
     )
-    name = models.CharField(max_length=200)
+    name = NameField(max_length=200)
     instructions = models.TextField(blank=True, help_text="Shown to workers above every question.")
     markdown = models.BooleanField(
         "use Markdown",

@@ -8,6 +8,7 @@ from django.db import models
 from selection import algorithms
 from selection.limits import LONGEST_ADDRESS, LONGEST_PARAMETER
 
+from .keys import NameField
 from .platforms import Completion, Platform
 from .pools import Pool
 from .questions import QuestionSet
@@ -65,7 +66,7 @@ class RunColumns(NamedInTeam):
     team = models.ForeignKey(
         Team, models.PROTECT, related_name="runs", editable=False, db_index=False
     )
-    name = models.CharField(max_length=200)
+    name = NameField(max_length=200)
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
     k = models.PositiveIntegerField("K", help_text="Number of workers to select.")

@@ -8,6 +8,8 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 
+from .keys import NameField
+
 FIRST = "First team"
 NAME_TAKEN = "name_taken"
 
@@ -19,7 +21,7 @@ class Team(models.Model):
     login belongs to it, with the permissions of that login.
     """
 
-    name = models.CharField(max_length=100, unique=True)
+    name = NameField(max_length=100, unique=True)
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
+from .keys import NameField
 from .teams import NamedInTeam, Team, default_team, unique_name
 
 PREFIX_LENGTH = 9  # characters of a secret kept to recognise it: "cs_" and six of 43
@@ -29,7 +30,7 @@ class ApiToken(NamedInTeam):
     team = models.ForeignKey(
         Team, models.CASCADE, default=default_team, related_name="tokens", db_index=False
     )
-    name = models.CharField(max_length=100)
+    name = NameField(max_length=100)
     scope = models.CharField("may", max_length=10, choices=Scope, default=Scope.MANAGE)
     expires = models.DateTimeField(
         null=True, blank=True, help_text="Leave blank for a token that never expires."

@@ -4,6 +4,7 @@ import uuid
 
 from django.db import models
 
+from .keys import NameField
 from .teams import Team
 
 
@@ -41,7 +42,7 @@ class Upload(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=10, choices=Kind)
     target = models.PositiveBigIntegerField()
-    name = models.CharField(max_length=200)
+    name = NameField(max_length=200)
     content = models.BinaryField(default=b"")
     plan = models.JSONField(default=dict)
     encoding = models.CharField(max_length=20, blank=True)

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
 from .heartbeats import is_past_due
+from .keys import NameField
 from .pools import Pool, Worker
 from .questions import Question, QuestionSet
 from .run_columns import time_limit
@@ -58,7 +59,7 @@ class Watch(NamedInTeam):
     team = models.ForeignKey(
         Team, models.PROTECT, default=default_team, related_name="watches", db_index=False
     )
-    name = models.CharField(max_length=200)
+    name = NameField(max_length=200)
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="watches")
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="watches")
     question_sets = models.ManyToManyField(QuestionSet, related_name="watches")

@@ -9,7 +9,7 @@ from ninja import Field, Query, Schema
 from selection import connectors, reports
 from selection.accounts import scoped
 from selection.api.base import api, find_object, requester_name
-from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, build_schema, declared_by
+from selection.api.fields import Amount, Id, Key, Part, Value, Yes, build_schema, declared_by
 from selection.api.idempotency import idempotent
 from selection.api.pagination import Page, paginate
 from selection.api.schemas import WhyIn
@@ -63,7 +63,7 @@ class RunIn(_DraftIn):
 
 
 class CopyIn(WhyIn):
-    name: Name | None = Field(None, description="null: the run's own, and “copy”.")
+    name: Key | None = Field(None, description="null: the run's own, and “copy”.")
     same_seed: Yes = Field(False, description="The same questions in the same order.")
 
 

@@ -22,7 +22,7 @@ from ninja import Field as SchemaField
 from ninja import Schema
 
 from selection.algorithms import ALGORITHMS
-from selection.api.fields import MOST, Id, Key, Name, Yes, price_field
+from selection.api.fields import MOST, Id, Key, Yes, price_field
 from selection.limits import MOST_IMPORTED
 from selection.runs.settings.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting
 
@@ -37,7 +37,7 @@ TYPES: dict[type["Field[Any, Any]"], Any] = {
     JSONField: list[str],
 }
 # What no column says, by name.
-INPUT_TYPES: dict[str, Any] = {"name": Name, "pool": Id, "question_set": Id}
+INPUT_TYPES: dict[str, Any] = {"name": Key, "pool": Id, "question_set": Id}
 MORE: dict[str, dict[str, Any]] = {
     "name": {"examples": ["Best 3 of spring"]},
     "k": {"examples": [3]},
