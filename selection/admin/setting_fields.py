@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.db import models
 from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
@@ -16,7 +15,6 @@ from selection.admin.styled import FORMFIELDS
 from selection.runs.settings.run_settings import RUN_SETTINGS, RunSetting, Section
 
 WIDGETS: dict[type["models.Field[Any, Any]"], forms.Widget] = {
-    models.IntegerField: UnfoldAdminIntegerFieldWidget(),
     models.BooleanField: UnfoldBooleanSwitchWidget(),
     models.DateTimeField: UnfoldAdminTextInputWidget({"placeholder": "2026-12-31 18:00"}),
     models.CharField: UnfoldAdminTextInputWidget(),

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from unfold import widgets
 
-from selection.grading.numbers import parse_typed
+from selection.grading.numbers import parse_typed, parse_whole
 from selection.viewer_locale import format_plain
 
 
@@ -34,10 +34,6 @@ class PasswordField(_Styled, forms.CharField):
     widget = widgets.UnfoldAdminPasswordWidget
 
 
-class IntegerField(_Styled, forms.IntegerField):
-    widget = widgets.UnfoldAdminIntegerFieldWidget
-
-
 class NumberInput(widgets.UnfoldAdminTextInputWidget):
     """Input of a number with a decimal mark: in one of the type number, browsers drop a comma."""
 
@@ -48,16 +44,23 @@ class NumberInput(widgets.UnfoldAdminTextInputWidget):
 class _TypedNumber:
     """Field of a number, typed and shown with the viewer's decimal mark."""
 
+    parse = staticmethod(parse_typed)
+
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str) and value.strip():
             try:
-                value = str(parse_typed(value))
+                value = str(self.parse(value))
             except ValueError as error:
                 raise ValidationError(str(error), code="invalid") from error
         return super().to_python(value)  # type: ignore[misc]
 
     def prepare_value(self, value: Any) -> Any:
         return format_plain(value) if isinstance(value, float | Decimal) else value
+
+
+class IntegerField(_Styled, _TypedNumber, forms.IntegerField):
+    widget = NumberInput
+    parse = staticmethod(parse_whole)
 
 
 class FloatField(_Styled, _TypedNumber, forms.FloatField):
@@ -70,6 +73,8 @@ class DecimalField(_Styled, _TypedNumber, forms.DecimalField):
 
 # For fields that a model makes.
 FORMFIELDS: dict[type["models.Field[Any, Any]"], dict[str, Any]] = {
+    models.IntegerField: {"form_class": IntegerField, "widget": NumberInput},
+    models.BigIntegerField: {"form_class": IntegerField, "widget": NumberInput},
     models.FloatField: {"form_class": FloatField, "widget": NumberInput},
     models.DecimalField: {"form_class": DecimalField, "widget": NumberInput},
 }

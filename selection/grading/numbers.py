@@ -72,6 +72,13 @@ def parse_typed(text: str) -> Decimal:
     return number
 
 
+def parse_whole(text: str) -> Decimal:
+    """Read a whole number typed in a form: its only sign is not the viewer's decimal one."""
+    if is_ambiguous(text) and viewer_locale.decimal_mark() not in text:
+        return read_as_thousands(text)
+    return parse_typed(text)
+
+
 KEY = "a score from 0 to 1"  # the known answer of a question whose answers are scores
 
 
