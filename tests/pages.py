@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -23,22 +24,33 @@ def text_of(response) -> str:
 
 
 def run_form(pool: Pool, question_set: QuestionSet, **changes: object) -> dict[str, object]:
+    """The form of a draft; ε, δ and the budget under the names of the run's columns."""
+    rule = {"epsilon": 0.2, "delta": 0.1, "budget": ""} | changes
     return {
         "name": "Spring",
         "pool": pool.pk,
         "question_set": question_set.pk,
         "k": 2,
         "algorithm": "lucb",
-        "epsilon": 0.2,
-        "delta": 0.1,
-        "budget": "",
+        "precise": "own",
+        "precise_own": _percent(rule.pop("epsilon")),
+        "sure": "own",
+        "sure_own": _percent(rule.pop("delta"), 1),
+        "spend": rule.pop("budget"),
+        "spend_unit": "answers",
         "slots": 10,
         "slots_per_worker": 2,
         "minutes": 30,
         "seed": 11,
-        "further-TOTAL_FORMS": 0,
-        "further-INITIAL_FORMS": 0,
-    } | changes
+    } | rule
+
+
+def _percent(share: object, whole: int = 0) -> object:
+    return share if isinstance(share, str) else round(100 * (whole - share if whole else share), 6)
+
+
+def skill_lines(further: Sequence[tuple[int, int]]) -> str:
+    return "\n".join(f"{QuestionSet.objects.get(pk=pk)}: {k}" for pk, k in further)
 
 
 def open_form(client):

@@ -1,6 +1,6 @@
 """Form fields and sections of a run's settings, from their declarations and columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -12,7 +12,7 @@ from unfold.widgets import (
 )
 
 from selection.admin.styled import FORMFIELDS
-from selection.runs.settings.run_settings import RUN_SETTINGS, RunSetting, Section
+from selection.runs.settings.run_settings import RUN_SETTINGS, RunSetting
 
 WIDGETS: dict[type["models.Field[Any, Any]"], forms.Widget] = {
     models.BooleanField: UnfoldBooleanSwitchWidget(),
@@ -43,16 +43,3 @@ def _optional_field(setting: RunSetting) -> forms.Field | None:
     if field is not None:
         field.validators = [*field.validators, *setting.validators]
     return field
-
-
-def build_section(
-    section: Section, description: str = "", before: Sequence[Any] = (), after: Sequence[Any] = ()
-) -> tuple[str | None, dict[str, Any]]:
-    rows: list[Any] = []
-    for setting in RUN_SETTINGS:
-        if setting.section is section:
-            rows = (
-                [*rows[:-1], (rows[-1], setting.name)] if setting.beside else [*rows, setting.name]
-            )
-    fields = {"fields": [*before, *rows, *after]}
-    return section.value or None, fields | ({"description": description} if description else {})

@@ -24,7 +24,9 @@ def export_run(run: Run) -> dict[str, Any]:
     return run_facts(run, standings) | {
         "workers": selected_rows(run, standings),
         "taken_out_by_hand": [
-            _selected_row(columns, None, line) for line in standings.lines if _is_overruled(line)
+            _selected_row(columns, None, line)
+            for line in standings.lines
+            if (line.by_algorithm and not line.selected)
         ],
     }
 
@@ -82,11 +84,6 @@ def selected_rows(run: Run, standings: RunStandings) -> list[dict[str, Any]]:
 
 def _format_moment(at: datetime | None) -> str | None:
     return at.isoformat(" ", "seconds") if at else None
-
-
-def _is_overruled(line: WorkerStanding) -> bool:
-    """Tell if the algorithm selects the worker and the requester rejects them."""
-    return line.by_algorithm and not line.selected
 
 
 def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:

@@ -114,7 +114,7 @@ def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPag
     if candidate is None:
         return None
     run, candidates = candidate.run, _candidates_in_all_skills(candidate)
-    answered = _count_paid(candidates)
+    answered = Answer.objects.filter(is_given(), assignment__candidate__in=candidates).count()
     reason = next((entry.gone for entry in candidates if entry.gone), "")
     if run.status == Run.Status.ENDED:
         return WorkPage(
@@ -185,11 +185,6 @@ def _candidates_in_all_skills(candidate: Candidate) -> list[Candidate]:
     if not candidate.run.several:
         return [candidate]
     return list(Candidate.objects.filter(run=candidate.run_id, worker=candidate.worker_id))
-
-
-def _count_paid(candidates: list[Candidate]) -> int:
-    """Count the paid answers: all but lapsed ones. Their responses may have been deleted since."""
-    return Answer.objects.filter(is_given(), assignment__candidate__in=candidates).count()
 
 
 def _askable_candidates(run: Run, candidates: list[Candidate]) -> list[Candidate]:

@@ -5,31 +5,20 @@
 // An error, or what another algorithm would not heed, must not be out of sight.
 function mustShow(line) {
   if (line.querySelector(".errorlist, .text-red-600, [aria-invalid=true]")) return true;
-  if (line.querySelector("[name=one_kind_each]")?.value === "True") return skillsAsked();
-  return [...line.querySelectorAll("[name^=quota_]")].some((field) => field.value.trim());
+  if (line.querySelector("[name=one_kind_each]")?.value === "True") return true;
+  return [...line.querySelectorAll("[name^=quota_], [name=skills]")].some((field) => field.value.trim());
 }
 
-function skillsAsked() {
-  const group = document.getElementById("further-group");
-  if (!group) return false;
-  if (group.querySelector(".errorlist, .errornote")) return true;
-  return [...group.querySelectorAll("[name$=-question_set]")].some((field) => field.value);
-}
-
-// In the guided start an algorithm that is not chosen yet may read the quotas.
+// In the guided start an algorithm that is not chosen yet may read these.
 function showFields(form) {
   const needs = JSON.parse(form.elements.algorithm.dataset.needs);
-  const read = needs[form.elements.algorithm.value] ?? ["quota_attribute", "quota_lines", "pass_mark", "by_price"];
+  const read = needs[form.elements.algorithm.value] ?? ["quota_attribute", "quota_lines", "pass_mark", "by_price", "skills", "one_kind_each"];
   for (const name of new Set(Object.values(needs).flat())) {
     const field = name !== "budget" && form.elements[name];
-    const line = field && (field.closest(".field-line") ?? field.closest(".cs-row > *"));
+    const line = field && field.closest(".cs-row > *");
     if (line) line.hidden = !read.includes(name) && !mustShow(line);
   }
-  for (const part of form.querySelectorAll("fieldset.module, .cs-part")) {
-    if (!part.closest("[id$=-group]")) part.hidden = !part.querySelector(".field-line:not([hidden]), .cs-row > :not([hidden])");
-  }
-  const skills = document.getElementById("further-group");
-  if (skills) skills.hidden = !read.includes("skills") && !skillsAsked();
+  for (const part of form.querySelectorAll(".cs-part")) part.hidden = !part.querySelector(".cs-row > :not([hidden])");
 }
 
 function foldAlgorithms(select) {
@@ -42,7 +31,7 @@ function foldAlgorithms(select) {
     select.focus();
   });
   for (const group of others) group.hidden = true;
-  if (count) (select.closest(".field-line, .cs-row > *") ?? select.parentNode).append(more);
+  if (count) (select.closest(".cs-row > *") ?? select.parentNode).append(more);
 }
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from selection import algorithms, reports
+from selection.admin.wizard.plan_input import FIELDS
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run
@@ -104,7 +105,8 @@ def test_a_draft_shows_its_options_again(requester):
 )
 def test_impossible_settings_are_refused_at_the_field_to_change(requester, changes, field, why):
     response = post(requester, **changes)
-    errors = response.context["adminform"].form.errors
+    errors = response.context["form"].errors
+    field = FIELDS.get(field, field)
     assert list(errors) == [field]
     assert why in errors[field][0]
     assert text_of(response).count(errors[field][0]) == 2  # in the summary, and at the field

@@ -99,7 +99,15 @@ class PastForm(forms.Form):
                 self.team = self._choose_team(cleaned)
             except Refused as refusal:
                 raise ValidationError(str(refusal)) from refusal
-            self.wanted = _build_wanted(cleaned)
+            price = cleaned["price"]
+            self.wanted = {
+                "k": cleaned["k"],
+                "epsilon": float(cleaned["precise"]),
+                "delta": float(cleaned["sure"]),
+                "budget": cleaned["budget"],
+                "price": None if price is None else float(price),
+                "currency": cleaned["currency"],
+            }
         return cleaned
 
     def _build_source(self, cleaned: dict[str, Any]) -> Source:
@@ -118,15 +126,3 @@ class PastForm(forms.Form):
         if team is None:
             raise Refused("Choose the team that can see the result.")
         return int(team.pk)
-
-
-def _build_wanted(cleaned: dict[str, Any]) -> dict[str, Any]:
-    price = cleaned["price"]
-    return {
-        "k": cleaned["k"],
-        "epsilon": float(cleaned["precise"]),
-        "delta": float(cleaned["sure"]),
-        "budget": cleaned["budget"],
-        "price": None if price is None else float(price),
-        "currency": cleaned["currency"],
-    }

@@ -149,7 +149,8 @@ class ColumnForm(forms.Form):
             self.fields["questions"] = forms.MultipleChoiceField(
                 label="Columns with answers",
                 choices=[
-                    (str(self.places[column]), _pair_value(column, key)) for column, key in pairs
+                    (str(self.places[column]), (column if column == key else f"{column} ({key})"))
+                    for column, key in pairs
                 ],
                 required=False,
                 initial=[self.places[column] for column in ticked],
@@ -291,7 +292,3 @@ class ColumnForm(forms.Form):
     def _chosen_questions(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
         pairs = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
         return [(column, name) for column, name in pairs if name]
-
-
-def _pair_value(column: str, key: str) -> str:
-    return column if column == key else f"{column} ({key})"

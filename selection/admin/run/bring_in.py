@@ -23,7 +23,12 @@ def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any
     over = run.status == Run.Status.ENDED or run.recorded_only
     if over or not may_change or _asks_models_only(run):
         return {}
-    counts = _count_workers(run)
+    people = run.candidates.filter(skill=0, gone="")
+    counts = people.aggregate(
+        present=Count("pk"),
+        started=Count("pk", filter=~Q(seen=None, pulls=0)),
+        reachable=Count("pk", filter=~Q(worker__mail_address="")),
+    )
     platform = join_platforms.JOIN_PLATFORMS[Platform(run.platform)] if run.platform else None
     copies = not counts["started"] and counts["present"] <= MOST_COPIED
     entrance = Facts(
@@ -39,15 +44,6 @@ def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any
 
 def _asks_models_only(run: Run) -> bool:
     return not run.enrolling and has_models(run) and has_models_only(run.pool)
-
-
-def _count_workers(run: Run) -> dict[str, int]:
-    people = run.candidates.filter(skill=0, gone="")
-    return people.aggregate(
-        present=Count("pk"),
-        started=Count("pk", filter=~Q(seen=None, pulls=0)),
-        reachable=Count("pk", filter=~Q(worker__mail_address="")),
-    )
 
 
 def _order_ways(run: Run, present: int, reachable: int, connected: bool) -> list[str]:

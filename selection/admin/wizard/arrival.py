@@ -25,8 +25,9 @@ def read_arrival(settings: dict[str, Any]) -> dict[str, Any]:
         "platform": platform,
         "worker_parameter": parameter,
         "completion_url": address,
-        "completion": Completion.REDIRECT if leads_back else Completion.CODE,
+        "completion": settings.get("completion")
+        or (Completion.REDIRECT if leads_back else Completion.CODE),
     }
     for field, reason in join_platforms.validate_platform(Run(**arrival)).items():
         raise FieldError(field, reason)
-    return settings | arrival | {"enrolling": bool(platform)}
+    return settings | arrival | {"enrolling": settings["enrolling"] or bool(platform)}

@@ -1,7 +1,7 @@
-"""The guided start's form, parsed into a plan and a belief about the workers."""
+"""The form of a run: of the guided start, with a plan and a belief, and of a stored draft."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -33,22 +33,31 @@ from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.forecast.plan import MOST_WORKERS
 from selection.imports.keyed_answers import read_keyed_answers, read_upload, refuse_open_choices
-from selection.models import Pool, QuestionSet, Run
+from selection.models import Completion, Pool, QuestionSet, Run, Skill
 from selection.runs import money
-from selection.runs.roster import eligibility
+from selection.runs.roster import eligibility, quotas
 from selection.runs.roster.worker_prices import AnswerPrice, expected_price
 from selection.runs.settings import drafts, validation
 from selection.runs.settings.algorithm_choices import fields_read_by_algorithm
 from selection.runs.settings.run_settings import INITIAL, RUN_SETTINGS, RunSetting, Section
 
 from .arrival import read_arrival
-from .choices import BELIEFS, BY_MONEY, CONFIDENCES, GOALS, PLACES, PRECISIONS, UNITS
-from .plan_input import FIELDS, FieldError, build_plan
+from .choices import (
+    ANSWERS,
+    BELIEFS,
+    BY_MONEY,
+    CONFIDENCES,
+    GOALS,
+    OWN_NUMBER,
+    PLACES,
+    PRECISIONS,
+    UNITS,
+)
+from .plan_input import FIELDS, FieldError, build_plan, parse_rule
 
-# Settings that the guided start asks for in words of its own, or derives from its answers.
+# Settings that the form asks for in words of its own.
 WORDED = ("pool", "question_set", "k", "algorithm", "epsilon", "delta", "budget")
-DERIVED = ("enrol_most", "completion", "one_kind_each")
-GUIDE = tuple(s for s in RUN_SETTINGS if s.name not in (*WORDED, *DERIVED))
+GUIDE = tuple(s for s in RUN_SETTINGS if s.name not in (*WORDED, "enrol_most"))
 # Settings that stand beside the answer to which they belong; the others are “All settings”.
 PLACED = ("price", "currency", "pass_mark", "platform", "worker_parameter", "completion_url")
 # Fields that one algorithm reads and another refuses.
@@ -67,6 +76,7 @@ class WizardInput:
     settings  those of the run that need no forecast, by name
     price     of an answer; for models their mean price
     algorithm the one that was chosen; empty: the recommended one
+    further   the skills besides the question set
     """
 
     pool: Pool
@@ -79,6 +89,7 @@ class WizardInput:
     need: str
     price: AnswerPrice
     algorithm: str = ""
+    further: Sequence[Skill] = ()
 
     @property
     def currency(self) -> str:
@@ -104,7 +115,7 @@ SettingFields: Any = build_form_fields(s for s in GUIDE if s.name not in ELIGIBI
 
 
 class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
-    """The guided start's form; once valid, ``wish`` is its content."""
+    """The form of a new run; once valid, ``wish`` is its content."""
 
     pool: Any = styled.ModelChoiceField(None, label="Pool", empty_label="Choose a pool")
     question_set: Any = styled.ModelChoiceField(
@@ -138,6 +149,13 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         required=False,
         choices=[("", "Recommended, by the estimate"), *algorithms.algorithm_choices()],
     )
+    skills = styled.TextField(
+        label="More question sets",
+        required=False,
+        help_text="On the same budget. One name per line, with its own number of workers (K). "
+        "Audio: 3 selects 3 workers by the question set Audio.",
+        attrs={"rows": 3, "spellcheck": "false"},
+    )
 
     def __init__(
         self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
@@ -162,6 +180,8 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         fields["platform"].help_text = "A platform sends people to a join link."
         fields["worker_parameter"].help_text = "The name before the id in the platform’s link."
         fields["completion_url"].help_text = "Leave blank to let workers enter a code there."
+        fields["completion"].choices = [("", "As the platform needs"), *Completion.choices]
+        fields["completion"].initial = ""
         self.initial = {**INITIAL, **self.initial}
         fields["name"].help_text = "Leave blank for a name that says what the run selects."
         fields["seed"].initial, fields["name"].initial = None, None
@@ -196,8 +216,9 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
         for field, reason in validation.validate_team(run).items():
             raise FieldError(field, reason)
-        plan, settings = build_plan(cleaned), self._read_settings(cleaned)
-        self._refuse_faults(plan, settings, cleaned)
+        plan, settings = build_plan(cleaned), read_arrival(self._read_settings(cleaned))
+        further = self._read_skills(cleaned)
+        self._refuse_faults(plan, settings, cleaned, further)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
             raise FieldError("speed", "Give more than 0 answers per hour, or no number.")
@@ -212,38 +233,68 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
             need=cleaned["goal"] or "group",
             price=expected_price(cleaned["pool"], cleaned["question_set"], cleaned["price"]),
             algorithm=cleaned["algorithm"],
+            further=further,
         )
 
     def _read_settings(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        """Collect the settings of the run that the plan does not have. Raises FieldError."""
+        """Collect the settings of the run that the plan does not have."""
         sent = [setting for setting in GUIDE if _is_sent(setting, self.data)]
-        settings = read_arrival(read_settings(cleaned, sent))
-        if cleaned["platform"]:
+        settings = read_settings(cleaned, sent)
+        if cleaned["platform"] or cleaned["enrolling"]:
             settings["enrol_most"] = cleaned["expected"]
         if source := cleaned["only_from"]:
             chosen = selected_workers(self.runs.get(pk=source))
             settings["only"] = sorted({*settings["only"], *chosen})
-        for name in ("name", "seed", "met"):  # as in every new draft, unless it is given
+        for name in (
+            "name",
+            "seed",
+            "met",
+            "completion",
+            "one_kind_each",
+        ):  # as in every new draft, unless it is given
             if settings.get(name) in (None, "", INITIAL.get(name)):
                 settings.pop(name, None)
         options = options_given(cleaned["algorithm"], cleaned) if cleaned["algorithm"] else {}
         return settings | {"quotas": quotas_given(cleaned), "options": options}
 
-    def _refuse_faults(self, plan: Plan, settings: dict[str, Any], cleaned: dict[str, Any]) -> None:
+    def _read_skills(self, cleaned: dict[str, Any]) -> list[Skill]:
+        """Read the further skills, one a line. Raises FieldError."""
+        skills: list[Skill] = []
+        for line in filter(str.strip, cleaned["skills"].splitlines()):
+            name, _, k = map(str.strip, line.rpartition(":"))
+            named = self.question_sets.filter(name=name)
+            found = named.filter(team=cleaned["pool"].team_id).first() or named.first()
+            if found is None or not (k.isascii() and k.isdigit() and len(k) < 10):
+                raise FieldError("skills", f"Write a question set and a number, not “{line}”.")
+            if found in (cleaned["question_set"], *(skill.question_set for skill in skills)):
+                raise FieldError("skills", f"The run has the question set “{name}” already.")
+            skills.append(Skill(question_set=found, k=int(k)))
+        return skills
+
+    def _refuse_faults(
+        self,
+        plan: Plan,
+        settings: dict[str, Any],
+        cleaned: dict[str, Any],
+        further: Sequence[Skill],
+    ) -> None:
         """Raise FieldError for what saving would refuse, with every algorithm or with this one."""
         names = [cleaned["algorithm"]] if cleaned["algorithm"] else algorithms.list_in_order()
         workers, refusals = None, list[dict[str, str]]()
         for name in names:
             run = draft_of_plan(plan, settings, cleaned["pool"], cleaned["question_set"], name)
             workers = eligibility.count_eligible(run) if workers is None else workers
-            faults = find_lasting_faults(run, workers)
+            faults = find_lasting_faults(run, workers, further)
             if not faults:
                 return
             refusals.append(faults)
         # An algorithm that can do what is asked says what is wrong with it.
         able = [faults for faults in refusals if not faults.keys() & OF_ALGORITHM]
         field, reason = next(iter((able or refusals)[0].items()))
-        raise FieldError(FIELDS.get(field, field if field in self.fields else "algorithm"), reason)
+        raise FieldError(self._field_of(field), reason)
+
+    def _field_of(self, setting: str) -> str:
+        return FIELDS.get(setting, setting if setting in self.fields else "algorithm")
 
     def _run_chosen(self, cleaned: dict[str, Any]) -> Run:
         run = self.runs.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
@@ -288,6 +339,7 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         more = {
             Section.DECIDING: ["algorithm", *ALGORITHM_OPTIONS],
             Section.ADMISSION: ["only_from"],
+            Section.KINDS: ["skills"],
         }
         parts = []
         for section in Section:
@@ -342,9 +394,9 @@ def draft_of_plan(
         raise FieldError("algorithm", str(refusal)) from refusal
 
 
-def find_lasting_faults(run: Run, workers: int) -> dict[str, str]:
+def find_lasting_faults(run: Run, workers: int, further: Sequence[Skill] = ()) -> dict[str, str]:
     """Find what would refuse the run when it is saved, except for the size of its pool."""
-    faults = drafts.find_faults(run, workers=workers)
+    faults = drafts.find_faults(run, further, workers)
     return {field: reason for field, reason in faults.items() if field != "pool"}
 
 
@@ -365,3 +417,66 @@ def _parse_range(low: Decimal | None, high: Decimal | None) -> RangeBelief:
             "Give two numbers between 0 and 100, the lower one first, for example 60 and 90."
         )
     return RangeBelief(float(low / 100), float(high / 100))
+
+
+class DraftForm(GuideForm):
+    """The form of a stored draft; once valid, ``wanted`` and ``further`` are its content."""
+
+    def __init__(self, *args: Any, draft: Run, **kwargs: Any) -> None:
+        super().__init__(*args, initial=_show_draft(draft), **kwargs)
+        self.draft = draft
+        self.fields["name"].required = self.fields["algorithm"].required = True
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = forms.Form.clean(self) or {}
+        if self.errors:
+            return cleaned
+        try:
+            self.further = self._read_skills(cleaned)
+            self.wanted = self._build_draft(cleaned)
+            for field, reason in drafts.find_faults(self.wanted, self.further).items():
+                self.add_error(self._field_of(field), reason)
+        except FieldError as error:
+            self.add_error(error.field, str(error))
+        except Refused as refusal:
+            self.add_error(None, str(refusal))
+        return cleaned
+
+    def _build_draft(self, cleaned: dict[str, Any]) -> Run:
+        """Raise FieldError, or Refused without a field."""
+        given = {name: cleaned[name] for name in ("pool", "question_set", "k", "algorithm")}
+        run = drafts.build_draft(self._read_settings(cleaned) | given | parse_rule(cleaned))
+        run.pk, run.team_id = self.draft.pk, self.draft.team_id
+        return run
+
+
+def _show_draft(run: Run) -> dict[str, Any]:
+    """Fill in the form with a draft's settings."""
+    epsilon, delta = Decimal(str(run.epsilon)), Decimal(str(run.delta))
+    asked = run.quotas or {"attribute": "", "limits": {}}
+    options = {
+        name: run.options[setting.option.name]
+        for name, setting in ALGORITHM_OPTIONS.items()
+        if setting.option.name in run.options
+    }
+    return options | {
+        **{setting.name: getattr(run, setting.name) for setting in GUIDE},
+        "pool": run.pool_id,
+        "question_set": run.question_set_id,
+        "k": run.k,
+        "algorithm": run.algorithm,
+        "spend": run.budget,
+        "spend_unit": ANSWERS,
+        "precise": OWN_NUMBER,
+        "precise_own": _format_percent(epsilon),
+        "sure": OWN_NUMBER,
+        "sure_own": _format_percent(1 - delta),
+        "expected": run.enrol_most,
+        "quota_attribute": asked["attribute"],
+        "quota_lines": quotas.text_of(asked["limits"]),
+        "skills": "\n".join(f"{skill}: {skill.k}" for skill in run.skills[1:]),
+    }
+
+
+def _format_percent(share: Decimal) -> str:
+    return f"{(100 * share).normalize():f}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
@@ -31,7 +32,14 @@ from selection.viewer_locale import format_figure
 
 from . import forecast_rows
 from .choices import ALGORITHM_OF_NEED, MARK
-from .form import LONGEST_ADDRESS, GuideForm, WizardInput, draft_of_plan, find_lasting_faults
+from .form import (
+    LONGEST_ADDRESS,
+    DraftForm,
+    GuideForm,
+    WizardInput,
+    draft_of_plan,
+    find_lasting_faults,
+)
 from .plan_input import plans_agree
 from .recommendation import arrange_rows
 
@@ -59,6 +67,8 @@ class BeginPage(GuidePage, FormPage):
         wish, query = form.wish, QueryDict(form.address(), mutable=True)
         if self.request.POST.get("do") == "draft":
             return redirect(object_url(self._create_draft(wish)))
+        if wish.further:
+            raise Refused("Several question sets have no estimate: create the draft without one.")
         if len(query.urlencode()) > LONGEST_ADDRESS:
             raise Refused(
                 "The lists of workers are too long for an estimate: create the draft without one."
@@ -77,7 +87,8 @@ class BeginPage(GuidePage, FormPage):
         if wish.algorithm or not has_models_only(wish.pool):
             settings["algorithm"] = wish.algorithm or ALGORITHM_OF_NEED[wish.need]
         settings = drafts.default_for_models(settings)
-        run = drafts.create_draft(settings, said="Created without an estimate.", who=self.username)
+        said = "Created without an estimate."
+        run = drafts.create_draft(settings, wish.further, said, self.username)
         messages.success(self.request, "Draft created. No worker is contacted before the start.")
         return run
 
@@ -97,6 +108,33 @@ class BeginPage(GuidePage, FormPage):
             question_sets=form.question_sets.exists(),
             back=list_url(Run),
         )
+
+
+class DraftPage(GuidePage, FormPage):
+    """The form again, with the settings of a stored draft."""
+
+    permission_required = ["selection.change_run"]
+    location = ("<int:pk>/change/", "change")
+    heading = "Edit {}"
+    below_object = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.object.status != Run.Status.DRAFT:
+            messages.info(request, "A started run cannot be edited here.")
+            return redirect(object_url(self.object))
+        return super().dispatch(request, *args, **kwargs)
+
+    def build_form(self, *data: Any) -> DraftForm:
+        return DraftForm(*data, draft=self.object, request=self.request)
+
+    def apply_form(self, form: DraftForm) -> HttpResponse:
+        drafts.replace_draft(self.object, form.wanted, form.further, self.username)
+        messages.success(self.request, "The run is saved. No questions are sent before the start.")
+        return redirect(object_url(self.object))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        facts = {"draft": self.object, "pools": True, "question_sets": True}
+        return super().get_context_data(**kwargs, **facts, back=object_url(self.object))
 
 
 def forecast_url(job: ForecastRequest, query: str) -> str:
@@ -320,4 +358,4 @@ def _name_run(plan: Plan, wish: WizardInput) -> str:
     return f"{'Best' if wish.settings['pass_mark'] is None else 'Up to'} {plan.k} of {wish.pool}"
 
 
-GUIDE_PAGES = (BeginPage, ForecastPage)
+GUIDE_PAGES = (BeginPage, DraftPage, ForecastPage)

@@ -29,12 +29,7 @@ class FieldError(Exception):
 
 def build_plan(cleaned: dict[str, Any]) -> Plan:
     """Build the plan without prices, so that a new price needs no new forecast."""
-    settings = {
-        "k": cleaned["k"],
-        "epsilon": _parse_epsilon(cleaned),
-        "delta": _parse_delta(cleaned),
-        "budget": _affordable_answers(cleaned),
-    }
+    settings = {"k": cleaned["k"], **parse_rule(cleaned)}
     workers = _count_workers(cleaned)
     for field, reason in validation.find_out_of_range(Run(**settings), workers).items():
         raise FieldError(FIELDS.get(field, field), reason)
@@ -56,6 +51,14 @@ def build_plan(cleaned: dict[str, Any]) -> Plan:
         raise FieldError(field, str(refusal)) from refusal
 
 
+def parse_rule(cleaned: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "epsilon": _parse_epsilon(cleaned),
+        "delta": _parse_delta(cleaned),
+        "budget": _affordable_answers(cleaned),
+    }
+
+
 def plans_agree(plan: Plan, other: Plan) -> bool:
     """Tell if they differ at most by the questions that other runs asked meanwhile."""
     return replace(plan, met=(), left=None) == replace(other, met=(), left=None)
@@ -63,7 +66,7 @@ def plans_agree(plan: Plan, other: Plan) -> bool:
 
 def _count_workers(cleaned: dict[str, Any]) -> int:
     present, expected = cleaned["pool"].workers.count(), cleaned["expected"]
-    if not cleaned["platform"]:
+    if not (cleaned["platform"] or cleaned["enrolling"]):
         if present < FEWEST:
             raise FieldError("pool", f"{_describe_size(present)} {ADD_WORKERS}")
         return int(present)
@@ -84,7 +87,12 @@ def _build_draft(cleaned: dict[str, Any]) -> Run:
 
 
 # Form fields of the settings that a run stores under another name.
-FIELDS = {"epsilon": "precise_own", "delta": "sure_own", "budget": "spend"}
+FIELDS = {
+    "epsilon": "precise_own",
+    "delta": "sure_own",
+    "budget": "spend",
+    "enrol_most": "expected",
+}
 
 
 def _parse_delta(cleaned: dict[str, Any]) -> float:

@@ -63,7 +63,6 @@ class RunSetting:
     applies     False for a run whose algorithm or roster forbids a change; None: no run does
     copied      False if a copy has its own value
     dumped      the part of the dump that has it
-    beside      True if forms show it beside the previous setting
     """
 
     name: str
@@ -78,7 +77,6 @@ class RunSetting:
     applies: Callable[[Run], bool] | None = None
     copied: bool = True
     dumped: Dumped = Dumped.ALWAYS
-    beside: bool = False
 
     @property
     def column(self) -> "Field[Any, Any]":
@@ -166,7 +164,6 @@ RUN_SETTINGS = (
         worked_out="the currency of your last run",
         effect=change_effects.describe_currency,
         when=When.ALWAYS,
-        beside=True,
     ),
     RunSetting("by_price", Section.DECIDING),
     RunSetting(
@@ -180,7 +177,6 @@ RUN_SETTINGS = (
         Section.DEALING,
         effect="The maximum number of a worker’s open assignments is {new:,} instead of {old:,}."
         f" {change_effects.OPEN_ASSIGNMENTS_STAY}",
-        beside=True,
     ),
     RunSetting(
         "minutes",
@@ -195,7 +191,6 @@ RUN_SETTINGS = (
         Section.DEALING,
         initial=48,
         effect=change_effects.describe_hours_to_come,
-        beside=True,
     ),
     RunSetting(
         "keep_no_shows",
@@ -231,7 +226,6 @@ RUN_SETTINGS = (
         effect=change_effects.describe_worker_parameter,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
-        beside=True,
     ),
     RunSetting(
         "completion",

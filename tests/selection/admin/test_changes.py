@@ -184,7 +184,7 @@ def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requeste
 
 
 def test_a_roster_too_small_for_its_k_is_refused_in_the_form(requester):
-    form = run_form(make_pool(0), make_questions(5), enrolling="on", enrol_most=2)
+    form = run_form(make_pool(0), make_questions(5), enrolling="on", expected=2)
     page = save_run(requester, form)
     assert "more than the 2 wanted" in text_of(page)
 

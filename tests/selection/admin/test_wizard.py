@@ -75,9 +75,9 @@ def test_adding_a_run_begins_here_and_every_setting_is_in_the_last_section(reque
     last = {field.name for _, part in form.all_settings() for field in part}
     own = {"pool", "question_set", "k", "price", "currency", "pass_mark", "platform"}
     own |= {"worker_parameter", "completion_url"}
-    answers = {"epsilon", "delta", "budget", "enrol_most", "completion", "one_kind_each"}
+    answers = {"epsilon", "delta", "budget", "enrol_most"}
     assert set(SETTINGS) <= last | own | answers
-    assert {"quota_attribute", "quota_lines", "only_from", "option_accuracy"} <= last
+    assert {"quota_attribute", "quota_lines", "only_from", "option_accuracy", "skills"} <= last
     usual = form.fields["algorithm"].choices[1][1]
     assert [name for name, _ in usual][:4] == list(OUR_RULES)
     assert len(usual) == 6

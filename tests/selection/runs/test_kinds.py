@@ -10,7 +10,7 @@ from selection.models import Run, Skill
 from selection.runs import lifecycle
 from selection.runs.roster import membership
 from selection.runs.settings import drafts
-from tests.pages import admin_url, lines_of, run_form, save_run, text_of
+from tests.pages import admin_url, lines_of, run_form, save_run, skill_lines, text_of
 from tests.worlds import Crowd, make_pool, make_questions, make_run, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -167,13 +167,8 @@ def test_page_files_and_api_name_the_kind_of_selected_workers(requester, client,
 
 
 def form(*further: tuple[int, int], **changes: object) -> dict[str, object]:
-    made = run_form(make_pool(6), make_questions(5), algorithm="clucb-pac", one_kind_each="True")
-    rows = {
-        f"further-{i}-{name}": value
-        for i, (question_set, k) in enumerate(further)
-        for name, value in {"question_set": question_set, "k": k}.items()
-    }
-    return made | rows | {"further-TOTAL_FORMS": len(further)} | changes
+    settings = {"algorithm": "clucb-pac", "one_kind_each": "True", "skills": skill_lines(further)}
+    return run_form(make_pool(6), make_questions(5), **settings | changes)
 
 
 def test_the_form_takes_it_and_the_draft_says_it(requester):
@@ -184,8 +179,7 @@ def test_the_form_takes_it_and_the_draft_says_it(requester):
     words = text_of(added)
     assert "each for at most one of these" in words
     assert f"and 3 for “{other}”, nobody for two of them" in words
-    changed = form((other.pk, 3), one_kind_each="False", question_set=run.question_set_id)
-    changed |= {"further-INITIAL_FORMS": 1, "further-0-id": run.further.get().pk}
+    changed = form((other.pk, 3), one_kind_each="False") | {"question_set": run.question_set_id}
     requester.post(admin_url("run_change", run.pk), changed | {"pool": run.pool_id})
     run.refresh_from_db()
     assert not run.one_kind_each

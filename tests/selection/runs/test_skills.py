@@ -8,10 +8,10 @@ from selection.answers import recording
 from selection.errors import NotFound, Refused
 from selection.imports import catalog, validate_answers
 from selection.imports.row_parsers import AnswerRow
-from selection.models import Assignment, Run, Skill
+from selection.models import Assignment, QuestionSet, Run, Skill
 from selection.runs import lifecycle
 from selection.worker import page
-from tests.pages import admin_url, lines_of, run_form, save_run, text_of
+from tests.pages import admin_url, lines_of, run_form, save_run, skill_lines, text_of
 from tests.worlds import Crowd, answer_all, make_pool, make_questions, make_run, open_of, play
 from topk import MULTI_SELECTORS
 
@@ -260,14 +260,8 @@ def test_the_api_names_the_skills(client, token):
 
 
 def skills_form(*further: tuple[int, int], **changes: object) -> dict[str, object]:
-    form = run_form(make_pool(6), make_questions(5), algorithm="multi-sar", budget=500)
-    rows = {
-        f"further-{i}-{name}": value
-        for i, (question_set, k) in enumerate(further)
-        for name, value in {"question_set": question_set, "k": k}.items()
-    }
-    counts = {"further-TOTAL_FORMS": len(further), "further-INITIAL_FORMS": 0}
-    return form | rows | counts | changes
+    settings = {"algorithm": "multi-sar", "budget": 500, "skills": skill_lines(further)} | changes
+    return run_form(make_pool(6), make_questions(5), **settings)
 
 
 def test_a_draft_takes_further_skills(requester):
@@ -301,7 +295,13 @@ def test_the_form_refuses_skills_that_do_not_fit(requester, k, changes, why):
 
 
 def test_the_form_refuses_a_question_set_that_is_there_already(requester):
-    form = skills_form((0, 1))
-    form["further-0-question_set"] = form["question_set"]
-    words = text_of(save_run(requester, form))
-    assert "This is the run's first question set already." in words
+    form = skills_form()
+    first = QuestionSet.objects.get(pk=form["question_set"])
+    words = text_of(save_run(requester, form | {"skills": f"{first}: 1"}))
+    assert f"The run has the question set “{first}” already." in words
+
+
+@pytest.mark.parametrize("line", ["Audio", "Audio: 3", "questions: ³", ": 1"])
+def test_the_form_refuses_a_skill_that_it_cannot_read(requester, line):
+    words = text_of(save_run(requester, skills_form(skills=line)))
+    assert f"Write a question set and a number, not “{line}”." in words

@@ -65,12 +65,8 @@ def test_superuser_cannot_mix_teams_in_a_run(requester, zebras, okapis):
     mixed = {"pool": zebras.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
     begun = requester.post(admin_url("run_begin"), mixed | {"name": "Mixed", "do": "draft"})
     assert "is another team's than the pool" in text_of(begun)
-    skill = {
-        "further-TOTAL_FORMS": 1,
-        "further-0-question_set": okapis.question_set.pk,
-        "further-0-k": 1,
-    }
-    fields = {"name": "Mixed", "algorithm": "multi-sar", "budget": 100} | skill
+    fields = {"name": "Mixed", "algorithm": "multi-sar", "budget": 100}
+    fields["skills"] = f"{okapis.question_set}: 1"
     form = run_form(zebras.pool, zebras.question_set, **fields)
     assert "is another team's than the pool" in text_of(save_run(requester, form))
     assert not Run.objects.filter(name="Mixed").exists()
@@ -156,7 +152,7 @@ def test_a_name_is_taken_in_its_team_and_free_in_others(okapi, okapis):
     okapi.post(admin_url("pool_add"), {"name": "zebra pool"})
     assert Pool.objects.get(name="zebra pool", team=okapis.team)
     form = run_form(okapis.pool, okapis.question_set, name="okapi run", algorithm="lucb")
-    assert "This name is already in use." in text_of(save_run(okapi, form))
+    assert "There is another run of the name “okapi run”." in text_of(save_run(okapi, form))
 
 
 # -- a user of two teams
