@@ -124,8 +124,8 @@ PAGES: dict[str, Rule] = {
     "admin/selection/question/<int:pk>/retire/": (MANAGER, MANAGER),
     "admin/selection/question/<int:pk>/restore/": (MANAGER, MANAGER),
     **standard("selection.practice", VIEWER, MANAGER),
-    # Without a query the form redirects to the guided start; with one: test_scope.
-    **standard("selection.run", VIEWER, MANAGER, add=(SIGNED_IN, MANAGER)),
+    **standard("selection.run", VIEWER, MANAGER, change=(MANAGER, MANAGER)),
+    "admin/selection/run/<int:pk>/change/": (MANAGER, MANAGER),
     "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
     "admin/selection/run/begin/": (MANAGER, MANAGER),
     "admin/selection/run/forecast/<int:pk>/": (MANAGER, MANAGER),
