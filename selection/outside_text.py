@@ -8,6 +8,7 @@ from selection.limits import LONGEST_JSON, LONGEST_TEXT
 
 UNITS = {bytes: "bytes", str: "characters"}
 DEEPEST_JSON = 100  # lists and objects within each other
+MOST_MEMORY = 128 * 1024 * 1024  # bytes that the values of a document may take, as estimated
 # The beginning of what a spreadsheet computes, perhaps after apostrophes. Some take wide signs for
 # the plain ones, and skip invisible ones before them.
 FORMULA = (
@@ -31,10 +32,12 @@ def clean_line(text: str) -> str:
 def parse_json(raw: bytes | str, most: int = LONGEST_JSON) -> Any:
     """Parse the document and clean its texts. NaN and repeated names are tolerated.
 
-    Raises ValueError if it is invalid, longer than ``most``, or nested too deeply.
+    Raises ValueError if it is invalid, longer than ``most``, nested too deeply, or has too many
+    values.
     """
     if len(raw) > most:
         raise ValueError(f"it has more than {most:,} {UNITS[type(raw)]}")
+    refuse_many_values(raw if isinstance(raw, bytes) else raw.encode("utf-8", "replace"))
     try:
         return _clean_value(json.loads(raw, strict=False), DEEPEST_JSON)
     except RecursionError:
@@ -45,6 +48,11 @@ def estimate_memory(document: bytes) -> int:
     """Estimate how many bytes the values of the JSON take: 3 bytes of it may take 70."""
     lists = document.count(b"{") + document.count(b"[")
     return len(document) + 240 * lists + 40 * document.count(b",")
+
+
+def refuse_many_values(document: bytes) -> None:
+    if estimate_memory(document) > MOST_MEMORY:
+        raise ValueError("it has too many values")
 
 
 def clean_document(document: Any) -> Any:

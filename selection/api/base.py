@@ -26,7 +26,7 @@ from selection.accounts import rate_limits, scoped, tokens
 from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.limits import MB
 from selection.models import ApiToken
-from selection.outside_text import clean_document
+from selection.outside_text import clean_document, refuse_many_values
 
 from .field_errors import describe_field_error
 from .pagination import NEXT
@@ -87,6 +87,7 @@ class Reader(Parser):
                 f"The body is {request.content_type[:80]}; send JSON, and the header "
                 "Content-Type: application/json."
             )
+        refuse_many_values(request.body)
         body = request.body.decode()  # json.loads itself accepts UTF-16 and UTF-32 as well
         document = json.loads(body, parse_constant=_refuse_constant)
         if not isinstance(document, dict):

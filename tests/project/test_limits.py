@@ -13,7 +13,6 @@ from django.conf import settings
 
 from selection import limits
 from selection.api import api
-from selection.imports.readers import calamine_worker
 
 TOP = Path(__file__).parents[2]
 MB = limits.MB
@@ -86,15 +85,6 @@ def _values(node: Any, name: str) -> Iterator[int]:
     if isinstance(node, list):
         for each in node:
             yield from _values(each, name)
-
-
-def test_the_reader_of_workbooks_cuts_cells_one_past_the_limits():
-    one_more = (limits.LONGEST_CELL + 1, limits.LONGEST_ROW + 1, limits.MOST_COLUMNS + 1)
-    assert one_more == (
-        calamine_worker.LONGEST_CELL,
-        calamine_worker.LONGEST_ROW,
-        calamine_worker.MOST_COLUMNS,
-    )
 
 
 def test_environment_sets_the_limits_with_a_setting(told):

@@ -6,24 +6,19 @@ import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from selection.errors import Refused
-from selection.outside_text import estimate_memory
 
 from .json_lines import read_objects
 from .result_formats import FORMATS, Format, recognise_format
 from .results import Objects
-from .workbooks import MOST_UNPACKED
 
-MOST_MEMBERS = 20_000  # of the archive and of those in it
-MOST_MEMORY = 600 * 1024 * 1024  # bytes that the values of all its JSON may take
+# Of the archive and of those in it.
+MOST_MEMBERS = 20_000
+MOST_UNPACKED = 150 * 1024 * 1024  # bytes, as the file itself declares them
+PACKED = b"PK\x03\x04"
 _MEMBER = b"PK\x01\x02"  # begins the entry of each
 _HEADER = "header.json"  # of a log of Inspect, beside its samples
-
-
-def is_archive(raw: bytes) -> bool:
-    return raw.startswith(b"PK\x03\x04")
 
 
 def pack_folder(folder: Path) -> bytes:
@@ -39,23 +34,15 @@ def pack_folder(folder: Path) -> bytes:
     return content.getvalue()
 
 
-def open_archive(raw: bytes, name: str) -> tuple[Format, Objects]:
+def open_results(archive: "Archive") -> tuple[Format, Objects]:
     """Find the format of the results in an archive, and their objects. Raises Refused."""
-    try:
-        found = list(_read_members(_Archive(raw, name)))
-    except Refused:
-        raise
-    except Exception as error:  # zipfile raises errors of many kinds for broken files
-        raise Refused(
-            f"{name} is a packed file that cannot be read, or another program's document; export "
-            "the table as CSV."
-        ) from error
+    found = list(_read_members(archive))
     formats = {form.title: form for form, _ in found}
     if len(formats) != 1:
         programs = f"results of {' and '.join(formats)}" if formats else "no results of models"
         raise Refused(
-            f"{name} is a packed file with {programs}: pack the results of one program, or export "
-            "the table as CSV."
+            f"{archive.name} is a packed file with {programs}: pack the results of one program, or "
+            "export the table as CSV."
         )
     ((_, form),) = formats.items()
     return form, (entry for _, read in found for entry in read())
@@ -67,11 +54,11 @@ def _choose_members(names: list[str]) -> list[str]:
     return named or [n for n in shown if n.endswith((".json", ".jsonl", ".eval"))]
 
 
-class _Archive:
+class Archive:
     """A packed file, and how much of the limits it and the archives in it have used."""
 
-    def __init__(self, raw: bytes, name: str, outer: "_Archive | None" = None) -> None:
-        self.name, self.outer = name, outer
+    def __init__(self, raw: bytes, name: str, outer: "Archive | None" = None) -> None:
+        self.name = name
         self.members: int = raw.count(_MEMBER) + (outer.members if outer else 0)
         if self.members > MOST_MEMBERS:  # counted before zipfile, which takes long for many
             raise Refused(f"{name} packs more than {MOST_MEMBERS:,} files.")
@@ -79,34 +66,28 @@ class _Archive:
         self.names = self.archive.namelist()
         self.unpacked = sum(part.file_size for part in self.archive.infolist())
         self.unpacked += outer.unpacked if outer else 0
-        self.memory: int = outer.memory if outer else 0
         if self.unpacked > MOST_UNPACKED:
-            raise Refused(f"{name} unpacks to more than {MOST_UNPACKED // 1024**2} MB.")
+            raise Refused(
+                f"{name} unpacks to more than {MOST_UNPACKED // 1024**2} MB: split it into smaller "
+                "files, or save the table as CSV."
+            )
 
-    def read(self, member: str) -> bytes:
-        content = self.archive.read(member)
-        self.memory += 0 if is_archive(content) else estimate_memory(content)
-        if self.memory > MOST_MEMORY:
-            raise Refused(f"{self.name} has too many values: split it into several files.")
-        return content
-
-    def open(self, content: bytes) -> "_Archive":
+    def open(self, content: bytes) -> "Archive":
         """Open an archive in this one. What it unpacks to counts for both."""
-        inner = _Archive(content, self.name, self)
+        inner = Archive(content, self.name, self)
         self.members, self.unpacked = inner.members, inner.unpacked
         return inner
 
 
-def _read_members(archive: _Archive) -> Iterator[tuple[Format, Callable[[], Objects]]]:
+def _read_members(archive: Archive) -> Iterator[tuple[Format, Callable[[], Objects]]]:
+    log = next(form for form in FORMATS if form.title == "Inspect")
     if _HEADER in archive.names:
-        yield _read_log(_unpack_log(archive))
+        yield log, partial(_read_log, archive)
         return
     for member in _choose_members(archive.names):
-        content = archive.read(member)
-        if is_archive(content):
-            log = archive.open(content)
-            yield _read_log(_unpack_log(log))
-            archive.memory = log.memory
+        content = archive.archive.read(member)
+        if content.startswith(PACKED):
+            yield log, partial(_read_log, archive.open(content))
             continue
         text, place = content.decode("utf-8-sig", "replace"), f"{archive.name}, {member}"
         first = next(read_objects(text, place), (1, {}))[1]
@@ -119,12 +100,7 @@ def _read_text(text: str, place: str, member: str) -> Objects:
     return ((line, value, member) for line, value in read_objects(text, place))
 
 
-def _read_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:
-    form = next(form for form in FORMATS if form.title == "Inspect")
-    return form, lambda: iter([(1, log, "")])
-
-
-def _unpack_log(archive: _Archive) -> dict[str, Any]:
-    header = json.loads(archive.read(_HEADER))
-    names = [name for name in archive.names if name.startswith("samples/")]
-    return {**header, "samples": [json.loads(archive.read(name)) for name in sorted(names)]}
+def _read_log(archive: Archive) -> Objects:
+    header = json.loads(archive.archive.read(_HEADER))
+    for name in sorted(name for name in archive.names if name.startswith("samples/")):
+        yield 1, {**header, "samples": [json.loads(archive.archive.read(name))]}, ""

@@ -34,15 +34,21 @@ def check_lines(lines: Iterable[Line], name: str, most_rows: int, faults: Faults
                 f"{name} has more than {most_rows:,} rows: split the file into smaller files."
             )
         if not isinstance(cells, Fault):
-            _check_line(line, cells, name)
-            cells = Fault(UNREADABLE) if _NO_TEXT.search("\n".join(cells)) else cells
-        if not isinstance(cells, Fault):
             readable += 1
             yield line, cells
         elif readable:
             faults.append((line, str(cells)))
         else:
             raise Refused(f"{name}, line {line}: {cells}")
+
+
+def bound_lines(lines: Iterable[Line], name: str) -> Iterator[Line]:
+    """Replace unreadable lines by a fault. Raises Refused at the first that exceeds a limit."""
+    for line, cells in lines:
+        if not isinstance(cells, Fault):
+            _check_line(line, cells, name)
+            cells = Fault(UNREADABLE) if _NO_TEXT.search("\n".join(cells)) else cells
+        yield line, cells
 
 
 def _check_line(line: int, cells: Sequence[str], name: str) -> None:

@@ -5,19 +5,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
 from selection.errors import Refused
 from selection.limits import MOST_OF_THE_PAST, MOST_ROWS
+from selection.outside_text import estimate_memory
 from selection.texts import counted
 
-from . import archives, csv_dialect, header_row, json_lines, label_studio, workbooks
+from . import csv_dialect, header_row
+from .archives import PACKED
 from .encoding import check_encoding, encoding_of
 from .json_lines import flatten_object, join_texts
-from .limits import Faults, Line, Row, check_lines
+from .limits import Faults, Row, bound_lines, check_lines
+from .reader_process import open_apart
 from .result_formats import Format, recognise_format
 from .results import Choice, Objects, Picked, arrange_results, read_results
+from .structured import PARQUET, Opened, open_lines
+from .workbooks import OLD_EXCEL
 
 # First bytes of files that people mistake for tables.
 _OTHERS = {
@@ -30,7 +36,8 @@ _OTHERS = {
     b"SQLite format 3": "a database; export the table as CSV",
     b"{\\rtf": "a document in RTF; save the table as CSV",
 }
-_PARQUET = b"PAR1"
+_APART = (OLD_EXCEL, PACKED, PARQUET)  # first bytes of files that are not text
+_SMALL = 32 * 1024 * 1024  # bytes of memory: JSON that takes less needs no process of its own
 # Names that pandas and R give to a column without one.
 _NO_NAME = re.compile(r"^(Unnamed: ?\d+(_level_\d+)?|\.\.\.\d+)$")
 _PAGES = (b"<!doctype", b"<html", b"<table", b"<?xml")
@@ -73,7 +80,8 @@ class Table:
         most_rows: int = MOST_OF_THE_PAST,
     ) -> "Table":
         results = read_results(form, objects, self.name, picked)
-        lines = check_lines(arrange_results(results, between), self.name, most_rows, self.faults)
+        lines = bound_lines(arrange_results(results, between), self.name)
+        lines = check_lines(lines, self.name, most_rows, self.faults)
         (_, columns), kind = next(lines), f"{self.what}; {results.description}"
         choices = results.choices
         return replace(self, what=kind, header=columns, rows=lines, choices=choices, titled=False)
@@ -109,11 +117,12 @@ def read_table(
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
     _refuse_others(raw, name)
     picked, faults = picked or {}, Faults()
-    kind, encoding, lines = _read_lines(raw, name, encoding)
-    if not isinstance(lines, Iterator):
-        empty = Table(name, kind, 1, [], iter(()), encoding, _estimate_rows(raw))
-        return empty.hold_results(*lines, between, picked, most_rows)
+    encoding, (kind, choices, lines) = _open_lines(raw, name, encoding, between, picked)
     checked_lines = check_lines(lines, name, most_rows, faults)
+    if choices is not None:
+        _, columns = next(checked_lines)
+        size = _estimate_rows(raw)
+        return Table(name, kind, 1, columns, checked_lines, encoding, size, False, faults, choices)
     if header:
         titled, (line, cells), rest = header_row.use_header(checked_lines, header, name)
     elif fits:
@@ -162,36 +171,27 @@ def _refuse_others(raw: bytes, name: str) -> None:
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
-def _read_lines(
-    raw: bytes, name: str, encoding: str
-) -> tuple[str, str, Iterator[Line] | tuple[Format, Objects]]:
-    """Read (kind of file, its encoding, its lines or its results of models)."""
-    if workbooks.is_workbook(raw):
-        kind, lines = workbooks.lines(raw, name)
-        return kind, "", lines
-    if archives.is_archive(raw):
-        return "packed files", "", archives.open_archive(raw, name)
-    if raw.startswith(_PARQUET):
-        return "Parquet", "", _read_objects(workbooks.read_parquet(raw, name), name, None)
-    encoding = check_encoding(raw, encoding, name) if encoding else encoding_of(raw, name)
-    if _is_json(raw, encoding):
-        text = raw.decode(encoding, "replace")
-        choices = label_studio.read_choices(text)
-        kind = f"JSON; {choices.description}" if choices else "JSON"
-        return kind, encoding, _read_objects(json_lines.read_objects(text, name), name, choices)
-    dialect = csv_dialect.detect_dialect(raw, encoding)
-    return dialect.description, encoding, csv_dialect.read_lines(raw, dialect, name)
-
-
-def _read_objects(
-    objects: Iterator[Any], name: str, choices: label_studio.Choices | None
-) -> Iterator[Line] | tuple[Format, Objects]:
-    first = next(objects, None)
-    every = chain([] if first is None else [first], objects)
-    form = recognise_format(set(first[1])) if first and isinstance(first[1], dict) else None
-    if form:
-        return form, ((line, value, name) for line, value in every)
-    return json_lines.arrange_objects(every, name, choices)
+def _open_lines(
+    raw: bytes, name: str, encoding: str, between: bool, picked: Picked
+) -> tuple[str, Opened]:
+    """Open the file; the first value is its encoding."""
+    if not raw.startswith(_APART):
+        encoding = check_encoding(raw, encoding, name) if encoding else encoding_of(raw, name)
+        if not _is_json(raw, encoding):
+            dialect = csv_dialect.detect_dialect(raw, encoding)
+            lines = bound_lines(csv_dialect.read_lines(raw, dialect, name), name)
+            return encoding, (dialect.description, None, lines)
+        if estimate_memory(raw) < _SMALL:
+            return encoding, open_lines(raw, name, encoding, between, picked)
+    elif raw.startswith(PARQUET) and find_spec("arro3") is None:
+        raise Refused(
+            f"{name} is a Parquet file: install the package arro3-io to read it "
+            "(pip install arro3-io), or export the table as CSV."
+        )
+    else:
+        encoding = ""
+    way = {"encoding": encoding, "between": between, "picked": {**picked}}
+    return encoding, open_apart(raw, name, **way)
 
 
 def _is_json(raw: bytes, encoding: str) -> bool:
@@ -215,7 +215,7 @@ def _pad_rows(lines: Iterator[Row], width: int, faults: Faults) -> Iterator[Row]
 
 def _estimate_rows(raw: bytes) -> int:
     """Estimate the rows: lines of a text; 20 bytes a row in a packed workbook, 100 in old ones."""
-    if raw.startswith(workbooks.OLD_EXCEL):
+    if raw.startswith(OLD_EXCEL):
         return len(raw) // 100
     return len(raw) // 20 if raw.startswith(b"PK") else raw.count(b"\n") + raw.count(b"\r\0")
 

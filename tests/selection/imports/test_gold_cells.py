@@ -11,7 +11,7 @@ from selection.errors import Refused
 from selection.grading import recognition
 from selection.imports import gold_cells, surveys
 from selection.imports.keyed_answers import FaultyRows, File, read_keyed_answers
-from selection.imports.readers import workbooks
+from selection.imports.readers import table as tables
 from selection.limits import LONGEST_CELL
 
 from .readers.files import said
@@ -235,7 +235,7 @@ def test_a_parquet_file_is_read_and_named_without_its_package(monkeypatch):
     write_parquet(Table.from_pydict(columns), content)
     _, (row,) = said("questions", content.getvalue())
     assert row.accepted == ["Paris"]
-    monkeypatch.setattr(workbooks, "find_spec", lambda name: None)
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
     with pytest.raises(Refused, match="install the package arro3-io"):
         said("questions", content.getvalue())
 
