@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-import math
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
@@ -16,18 +15,20 @@ from selection.outbox import jobs
 from selection.outside_text import clean_text
 
 from . import api_keys, dispatcher, ledger
+from .call_pool import CallPool, Request
 from .claims import MARGIN
 from .completions import Fault, Outcome
 from .prices import most_cost, to_amount
 from .prompts import build_prompt
-from .server_calls import GuardedLoop, ModelClient, ask_model, list_models, open_server
+from .server_calls import GuardedLoop, list_models, open_server
+from .throttle import Throttle
 
 MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
 CHECK_SECONDS = 300.0  # of the test calls of many models
 LIST_SECONDS = 20.0
+TURN = 0.2  # seconds between two looks if a call may be made
 MOST_MODELS, LONGEST_REASON = 10_000, 300
 TEST_CALL, MODELS = "test_call", "models"  # kinds of jobs
-Made = TypeVar("Made")
 
 
 def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
@@ -57,51 +58,40 @@ def make_test_calls(endpoints: Sequence[Endpoint], question: Question) -> Iterat
     They are in the ledger of no run. A call that cannot be made has its problem and is not stored;
     a reply ends the rest of a model that failed.
     """
-    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
-        going: dict[asyncio.Task[Outcome], ModelCall] = {}
-        gates, places = dict[int, asyncio.Semaphore](), Counter[int]()
-        for endpoint in endpoints:
-            server = endpoint.server
-            try:
-                call, body, key = _open_call(endpoint, question)
-            except Refused as refusal:
-                yield ModelCall(worker=endpoint.worker, problem=str(refusal))
-                continue
-            gate = gates.setdefault(server.pk, asyncio.Semaphore(server.concurrency))
-            pause = 60 / (server.requests_per_minute or math.inf) * places[server.pk]
-            places[server.pk] += 1
-            replies = _ask_in_turn(gate, pause, endpoint, body, key)
-            going[runner.get_loop().create_task(replies)] = call
-        while going:
-            for task in runner.run(_wait_for_some(going)):
-                yield _close_call(going.pop(task), task.result())
+    calls, waiting, in_flight = dict[int, ModelCall](), list[Request](), dict[int, int]()
+    throttles = dict[int, Throttle]()
+    for endpoint in endpoints:
+        server = endpoint.server
+        try:
+            call, request = _open_call(endpoint, question)
+        except Refused as refusal:
+            yield ModelCall(worker=endpoint.worker, problem=str(refusal))
+            continue
+        calls[call.pk] = call
+        waiting.append(request)
+        throttles[server.pk] = Throttle(server.concurrency, server.requests_per_minute)
+    end = time.monotonic() + CHECK_SECONDS
+    with CallPool() as pool:
+        while calls and time.monotonic() < end:
+            for request in [*waiting]:
+                server_id = request.server.pk
+                busy = sum(other == server_id for other in in_flight.values())
+                if throttles[server_id].room(busy):
+                    throttles[server_id].note_sent(1)
+                    in_flight[request.call] = server_id
+                    waiting.remove(request)
+                    pool.send([request])
+            for pk, outcome in pool.collect(TURN):
+                del in_flight[pk]
+                yield _close_call(calls.pop(pk), outcome)
+    why = f"No reply within {CHECK_SECONDS:g} seconds of the check."
+    for call in calls.values():
+        yield _close_call(call, Outcome(0, Fault.SERVER, why))
 
 
-async def _wait_for_some(tasks: Iterable[asyncio.Task[Outcome]]) -> set[asyncio.Task[Outcome]]:
-    ready, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    return ready
-
-
-async def _ask_in_turn(
-    gate: asyncio.Semaphore, pause: float, endpoint: Endpoint, body: dict[str, Any], key: str
-) -> Outcome:
-    timeout = min(endpoint.timeout, MOST_SECONDS)
-    try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            await asyncio.sleep(pause)
-            async with gate:
-                return await _use_client(
-                    endpoint.server, key, lambda client: ask_model(client, body, key, timeout)
-                )
-    except TimeoutError:
-        return Outcome(0, Fault.SERVER, f"No reply within {CHECK_SECONDS:g} seconds of the check.")
-    except Refused as refusal:
-        return Outcome(0, Fault.SETTINGS, str(refusal))
-
-
-def _open_call(endpoint: Endpoint, question: Question) -> tuple[ModelCall, dict[str, Any], str]:
-    prompt, key = build_prompt(endpoint, question), api_keys.read_key(endpoint.server)
-    now = db_clock.database_now()
+def _open_call(endpoint: Endpoint, question: Question) -> tuple[ModelCall, Request]:
+    prompt, server = build_prompt(endpoint, question), endpoint.server
+    key, now = api_keys.read_key(server), db_clock.database_now()
     call = ModelCall.objects.create(
         worker=endpoint.worker,
         question=question,
@@ -110,7 +100,7 @@ def _open_call(endpoint: Endpoint, question: Question) -> tuple[ModelCall, dict[
         expires=now + timedelta(seconds=CHECK_SECONDS) + MARGIN,
         reserved=most_cost(endpoint, prompt.tokens),
     )
-    return call, prompt.body, key
+    return call, Request(call.pk, server, key, prompt.body, min(endpoint.timeout, MOST_SECONDS))
 
 
 def _close_call(call: ModelCall, outcome: Outcome) -> ModelCall:
@@ -134,7 +124,8 @@ def list_server_models(server: ModelServer) -> list[str]:
     """List the names of the server's models. Raises Refused if it does not list them in time."""
     key = api_keys.read_key(server)
 
-    async def ask(client: ModelClient) -> list[str]:
+    async def ask() -> list[str]:
+        client = open_server(server, key)
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return await list_models(client, key)
@@ -146,9 +137,11 @@ def list_server_models(server: ModelServer) -> list[str]:
         except Exception as error:  # a list has any size, and any type in any place
             reason = clean_text(f"The list of models is not readable: {error}", LONGEST_REASON)
             raise Refused(api_keys.hide_key(reason, key)) from None
+        finally:
+            await client.close()
 
     with asyncio.Runner(loop_factory=GuardedLoop) as runner:
-        names = runner.run(_use_client(server, key, ask))
+        names = runner.run(ask())
     if len(names) > MOST_MODELS:
         raise Refused(f"The server lists more than {MOST_MODELS:,} models.")
     return [clean_text(name, LONGEST_KEY) for name in names]
@@ -161,13 +154,3 @@ def choose_question(question_set: QuestionSet, key: str = "") -> Question:
         detail = f"no question “{key}”" if key else "no question"
         raise NotFound(f"There is {detail} in the question set “{question_set}”.")
     return question
-
-
-async def _use_client(
-    server: ModelServer, key: str, ask: Callable[[ModelClient], Awaitable[Made]]
-) -> Made:
-    client = open_server(server, key)
-    try:
-        return await ask(client)
-    finally:
-        await client.close()

@@ -414,11 +414,11 @@ def test_a_check_that_exceeds_the_limit_of_money_is_refused(requester):
 def test_a_check_asks_as_many_at_once_as_the_server_allows_and_shows_progress(monkeypatch):
     seen = []
     monkeypatch.setattr(model_checks, "SECONDS", 0)
-    monkeypatch.setattr(jobs, "show_progress", lambda job, result: seen.append(result))
+    monkeypatch.setattr(jobs, "store_turn", lambda job, *columns: seen.append(job.result))
     with ModelStub(say_yes, seconds=0.05) as stub:
         run = make_model_run(stub.url, models=9, start=False)
         ModelServer.objects.update(concurrency=3)
         model_checks.request_check(run, "tester")
         perform_jobs()
     assert (stub.calls, stub.most_at_once) == (9, 3)
-    assert (len(seen), seen[0]["of"]) == (9, 9)
+    assert (len(seen), seen[0]["of"]) == (10, 9)  # each reply, and the end
