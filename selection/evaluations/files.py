@@ -11,6 +11,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from selection.errors import Refused
+from selection.exports.model_part import MOST_DECIDING, rank_differing
 from selection.exports.report import report_style
 from selection.facts import Facts
 from selection.version import __version__
@@ -20,7 +21,6 @@ from .result import Result
 EXAMPLE, GOLD = "crowdselect.yaml", "gold.csv"
 FAILED, REFUSED = 1, 2  # exit codes
 UNSTORABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0
-MOST_DECIDING = 20
 
 
 @dataclass
@@ -98,21 +98,19 @@ def _compare(result: Result) -> Facts | None:
     rest = [row["model"] for row in result.rows if not row["selected"] and row["accuracy"]]
     if not rest:
         return None
-    grades: dict[str, dict[str, float]] = defaultdict(dict)
+    grades: dict[str, dict[str, bool]] = defaultdict(dict)
     for name, key, value in result.evaluation.study.results:
         if value is not None:
-            grades[name][key] = value
-    rows, common = [], 0
-    for key, rival_right in grades[rest[0]].items():
-        met = [grades[name][key] for name in result.best.names if key in grades[name]]
-        common += bool(met)
-        apart = abs(sum(met) / len(met) - rival_right) if met else 0
-        if apart > 1 / 2:
-            prompt, right = result.evaluation.questions[key].prompt, int(sum(met))
-            numbers = {"right": right, "met": len(met), "rival_right": rival_right, "apart": apart}
-            rows.append(Facts(key=key, prompt=prompt, **numbers))
-    rows.sort(key=lambda row: (-row.apart, -row.met))
-    return Facts(rival=rest[0], rows=rows[:MOST_DECIDING], common=common, differing=len(rows))
+            grades[name][key] = bool(value)
+    chosen, rival = [grades[name] for name in result.best.names], grades[rest[0]]
+    met = {key: [one[key] for one in chosen if key in one] for key in rival}
+    differing, common = rank_differing(met, rival)
+    questions = result.evaluation.questions
+    rows = [
+        Facts(key=key, prompt=questions[key].prompt, right=right, met=met, rival_right=rival_right)
+        for key, right, met, rival_right in differing[:MOST_DECIDING]
+    ]
+    return Facts(rival=rest[0], rows=rows, common=common, differing=len(differing))
 
 
 def write_example(path: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """The part of a report about models: ranking, cost, replies, and the questions that decided."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Sum
@@ -84,10 +84,6 @@ def _compare(run: Run, lines: Sequence[WorkerStanding], number: int) -> Facts | 
 def _list_differing(
     run: Run, chosen: Sequence[int], rival: int
 ) -> tuple[list[tuple[int, int, int, bool]], int]:
-    """List (question, right, met, rival right) where most of the selected differ from the rival.
-
-    The clearest difference is first. Return the number of questions that both met as well.
-    """
     answers = run.answers.filter(void=False, assignment__candidate__in=[*chosen, rival])
     columns = ("assignment__question", "assignment__candidate", "right")
     met: dict[int, list[bool]] = defaultdict(list)
@@ -97,8 +93,18 @@ def _list_differing(
             rival_answers[question] = right
         else:
             met[question].append(right)
-    common = [question for question in rival_answers if question in met]
-    rows = [(q, sum(met[q]), len(met[q]), rival_answers[q]) for q in common]
+    return rank_differing(met, rival_answers)
+
+
+def rank_differing(
+    met: Mapping[Any, Sequence[bool]], rival: Mapping[Any, bool]
+) -> tuple[list[tuple[Any, int, int, bool]], int]:
+    """List (question, right, met, rival right) where most of the selected differ from the rival.
+
+    The clearest difference is first. Return the number of questions that both met as well.
+    """
+    common = [question for question in rival if met.get(question)]
+    rows = [(q, sum(met[q]), len(met[q]), rival[q]) for q in common]
     differing = [row for row in rows if abs(row[1] / row[2] - row[3]) > 1 / 2]
     differing.sort(key=lambda row: (-abs(row[1] / row[2] - row[3]), -row[2], row[0]))
     return differing, len(common)

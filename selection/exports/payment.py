@@ -98,10 +98,6 @@ def _bonus_rows(context: ExportContext) -> Iterator[tuple[str, Decimal, str, str
     )
 
 
-def lacks_pay(run: Run) -> str:
-    return UNKNOWN if _pay_per_answer(ExportContext(run)) is None else ""
-
-
 def lacks_dollars(run: Run) -> str:
     """Refuse the same for MTurk, which pays any amount as US dollars.
 
@@ -119,7 +115,8 @@ def lacks_pounds(run: Run) -> str:
 
 
 def _missing_pay(run: Run, currencies: Collection[str], rule: str, currency: str) -> str:
-    if (lack := lacks_pay(run)) or run.currency.strip(" .").casefold() in currencies:
+    lack = UNKNOWN if _pay_per_answer(ExportContext(run)) is None else ""
+    if lack or run.currency.strip(" .").casefold() in currencies:
         return lack
     return (
         f"{rule}, and the amounts of this run are in {run.currency}: say the pay for an "

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import yaml
@@ -18,7 +19,6 @@ from selection.limits import LONGEST_KEY, LONGEST_TEXT
 from selection.models import Endpoint, ModelServer, find_invisible
 from selection.texts import counted
 
-from . import text_files
 from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
 
 LARGEST_FILE = 1_000_000  # characters
@@ -35,6 +35,10 @@ FILE_NAMES = {setting: name for name, setting in SYNONYMS.items()}
 Path = tuple[str | int, ...]
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # escapes can spell them
 _FIELD = re.compile(r"\{([^{}]*)\}")
+MOST_FILES = 1_000  # of one pattern
+LONGEST_CHARACTER = 4  # bytes
+# Names of files: one word, or with an asterisk, that ends in .txt or .md.
+_FILES = re.compile(r"\S+\.(txt|md)|[^\n*]*\*[^\n]*\.(txt|md)")
 INT, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 
 
@@ -151,7 +155,7 @@ class ModelFile:
         if not isinstance(name, str) or not name:
             raise self._refusal(("data",), "“data” is the name of a file of gold questions.")
         try:
-            return text_files.find_file(self._folder, name)
+            return find_file(self._folder, name)
         except Refused as refusal:
             why = f"data: {refusal}: name the file after this one on the command line."
             raise self._refusal(("data",), why) from refusal
@@ -253,10 +257,10 @@ class ModelFile:
         return pairs
 
     def _read_files(self, path: Path, label: str, named: bool, text: Any) -> list[tuple[str, Any]]:
-        if not text_files.is_file_pattern(text):
+        if not (isinstance(text, str) and _FILES.fullmatch(text)):
             return [(label, text)]
         try:
-            files = text_files.read_texts(self._folder, text)
+            files = read_texts(self._folder, text)
         except Refused as refusal:
             raise self._refusal(path, f"{path[-1]}: {refusal}.") from refusal
         if named and len(files) > 1:
@@ -363,3 +367,48 @@ def _refuse_unstorable(node: yaml.ScalarNode) -> None:
         raise _refuse_at(node.start_mark, f"the text has more than {LONGEST_TEXT:,} characters.")
     if _UNSTORABLE.search(node.value):
         raise _refuse_at(node.start_mark, "the text has a character that cannot be stored.")
+
+
+# -- files that the file names
+
+
+def read_texts(folder: pathlib.Path | None, pattern: str) -> list[tuple[str, str]]:
+    """List the name, without its suffix, and the text of each file that matches the pattern.
+
+    folder  of the model file; None: it was not read from a folder. Raises Refused for a fault.
+    """
+    if folder is None:
+        raise Refused(f"“{pattern}” names files, which only the command reads: write the text here")
+    find_file(folder, pattern)
+    try:
+        paths = sorted(islice(filter(pathlib.Path.is_file, folder.glob(pattern)), MOST_FILES + 1))
+    except (ValueError, NotImplementedError) as error:
+        raise Refused(f"“{pattern}” is no pattern of files: {str(error).lower()}") from error
+    if not paths:
+        raise Refused(f"no file matches “{pattern}” in the folder of the YAML file")
+    if len(paths) > MOST_FILES:
+        raise Refused(f"more than {MOST_FILES:,} files match “{pattern}”")
+    return [(path.stem, _read_text(folder, path)) for path in paths]
+
+
+def find_file(folder: pathlib.Path, name: str) -> Path:
+    """Find a file by its name relative to the folder. Raises Refused if it is not in the folder."""
+    path = pathlib.PurePath(name)
+    inside = not path.is_absolute() and ".." not in path.parts
+    if not (inside and (folder / path).resolve().is_relative_to(folder.resolve())):
+        raise Refused(f"“{name}” is outside the folder of the YAML file")
+    return folder / path
+
+
+def _read_text(folder: pathlib.Path, path: pathlib.Path) -> str:
+    name = path.relative_to(folder)
+    find_file(folder, str(name))  # a link may lead outside
+    if path.stat().st_size > LONGEST_CHARACTER * LONGEST_TEXT:
+        raise Refused(f"{name} has more than {LONGEST_TEXT:,} characters")
+    try:
+        text = path.read_text(encoding="utf-8-sig").rstrip()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{name} is not in UTF-8") from error
+    if not text or "\0" in text or len(text) > LONGEST_TEXT:
+        raise Refused(f"{name} must have 1 to {LONGEST_TEXT:,} characters, and no NUL")
+    return text

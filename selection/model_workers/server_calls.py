@@ -122,7 +122,11 @@ async def ask_model(client: ModelClient, body: dict[str, Any], key: str, timeout
                 changes |= change
                 sent = adjust_body(body, changes)
                 reply = await _send_request(client, "POST", "chat/completions", sent)
-        outcome = _read_reply(reply, start) if reply.good else _read_status(reply, start)
+        if reply.good:
+            name = str(reply.headers.get("x-request-id") or "")
+            outcome = read_completion(reply.body, _since(start), name)
+        else:
+            outcome = _read_status(reply, start)
     except aiohttp.ClientConnectorError as error:
         outcome = _build_failed(start, _describe_connection(error))
     except aiohttp.InvalidURL as error:
@@ -199,10 +203,6 @@ async def _send_request(
             if size > LONGEST_BODY:
                 raise ValueError(f"it has more than {LONGEST_BODY:,} bytes")
         return _Reply(response.status, response.headers, b"".join(parts))
-
-
-def _read_reply(reply: _Reply, start: float) -> Outcome:
-    return read_completion(reply.body, _since(start), str(reply.headers.get("x-request-id") or ""))
 
 
 def _read_status(reply: _Reply, start: float) -> Outcome:

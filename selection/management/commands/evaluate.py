@@ -124,46 +124,34 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             code = INTERRUPTED
         except Refused:
-            self._show_result(outcome, evaluation, asking, options)
             self._tell_resuming(evaluation)
             raise
-        result = self._show_result(outcome, evaluation, asking, options)
-        if code or asking:
-            for count in result.replies:
-                if count.asking:
-                    self.stderr.write(f"“{count.worker}”: {count.advice}.")
-            self._tell_resuming(evaluation, bool(asking))
-            return code or UNREADABLE
-        return 0 if result.is_kept else ENDED_EARLY
+        finally:
+            outcome.result = result = Result(evaluation, asking)
+            text = result.format_json() if options["json"] else "\n".join(result.lines)
+            self.stdout.write(text)
+        if not (code or asking):
+            return 0 if result.is_kept else ENDED_EARLY
+        for count in result.replies:
+            if count.asking:
+                self.stderr.write(f"“{count.worker}”: {count.advice}.")
+        self._tell_resuming(evaluation, bool(asking))
+        return code or UNREADABLE
 
     def _play(self, evaluation: runs.Evaluation, options: dict[str, Any]) -> list[str]:
         """Make calls until the end; return the models whose lost replies wait for a decision."""
-        with self._open_bar(evaluation, options) as bar:
+        with tqdm(
+            total=len(evaluation.models) * len(evaluation.questions),
+            unit=" calls",
+            disable=options["verbosity"] == 0 or options["json"],
+            bar_format="{n_fmt} of at most {total_fmt} calls, {elapsed}{postfix}",
+        ) as bar:
             show = Progress(self, bar, evaluation)
             asking = play.play_run(evaluation, show.tell, show)
             while asking and options["unreadable"]:
                 evaluation.settle_unreadable(asking, options)
                 asking = play.play_run(evaluation, show.tell, show)
         return list(asking)
-
-    def _open_bar(self, evaluation: runs.Evaluation, options: dict[str, Any]) -> tqdm:
-        return tqdm(
-            total=len(evaluation.models) * len(evaluation.questions),
-            unit=" calls",
-            disable=options["verbosity"] == 0 or options["json"],
-            bar_format="{n_fmt} of at most {total_fmt} calls, {elapsed}{postfix}",
-        )
-
-    def _show_result(
-        self,
-        outcome: files.Outcome,
-        evaluation: runs.Evaluation,
-        asking: list[str],
-        options: dict[str, Any],
-    ) -> Result:
-        outcome.result = result = Result(evaluation, asking)
-        self.stdout.write(result.format_json() if options["json"] else "\n".join(result.lines))
-        return result
 
     def _tell_resuming(self, evaluation: runs.Evaluation, asking: bool = False) -> None:
         command = f"manage.py evaluate --resume {evaluation.number}"
