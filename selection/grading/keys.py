@@ -20,6 +20,9 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
 
+# Prolific refuses a whole call because of one id that it does not know.
+PROLIFIC_ID = re.compile("[0-9a-f]{24}")
+NOT_PROLIFIC = "“{}” is no id of Prolific: these have 24 characters, digits and letters a to f."
 _WIDE = re.compile("[\uff01-\uffef]+")
 _SIGNS = str.maketrans(
     dict.fromkeys("‘’‚‛ʼ´′", "'") | dict.fromkeys("“”„‟″", '"') | dict.fromkeys("‐‑‒–−", "-")

@@ -86,6 +86,7 @@ _DETAILS = {
 }
 _SAID = "(response|label|answer|choice|category|result|value)"
 _MTURK = ("hitid", "assignmentid", "workerid")
+PROLIFIC = "a Prolific export"
 _OF_PROLIFIC = "submissionid|completioncode|startedat"
 _USUAL = f"(?!({column_words.VISIT})$).*"
 _LASTING = f"(?!({column_words.VISIT}|status|.*edat|entry.*|bonus.*|update.*)$).*"
@@ -115,7 +116,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             attributes=_LASTING,
         ),
         Layout(
-            "a Prolific export",
+            PROLIFIC,
             (_PARTICIPANT, _OF_PROLIFIC),
             {"worker": (_PARTICIPANT,)},
             attributes=_LASTING,

@@ -14,13 +14,13 @@ from django.core.exceptions import ValidationError
 
 from selection.errors import Refused
 from selection.grading import question_kinds
-from selection.grading.keys import shorten_key
+from selection.grading.keys import NOT_PROLIFIC, PROLIFIC_ID, shorten_key
 from selection.grading.recognition import Notation, find_notation, recognise_comparison
 from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 from selection.outside_text import FORMULA
 
-from . import column_plan, gold_cells, key_readings
+from . import column_patterns, column_plan, gold_cells, key_readings
 from .column_plan import ColumnPlan
 from .readers import Row, Table
 from .readers.json_lines import join_texts
@@ -127,6 +127,9 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
     attributes = [(name, place) for name, place in attributes if table.header[place] not in columns]
     only = table.header.index(plan.only) if plan.only else None
     unless = table.header.index(plan.unless) if plan.unless else None
+    of_prolific = plan.kind == column_plan.WORKERS and (
+        plan.title == column_patterns.PROLIFIC or "prolific" in plan.fields["worker"].lower()
+    )
     rows = iter(table.rows if plan.headed else table.rows_with_header())
     if plan.kind == column_plan.QUESTIONS:
         arranged, readings = arrange_choices(list(rows), table.header, plan)
@@ -147,6 +150,8 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
             if cells[place] and cells[place] not in _WITHDRAWN and not _is_private(cells[place])
         }
         try:
+            if of_prolific and not PROLIFIC_ID.fullmatch(fields["worker"]):
+                raise Refused(NOT_PROLIFIC.format(fields["worker"][:30]))
             if make:
                 yield row, make(line, fields, plan.fields, further)
             else:

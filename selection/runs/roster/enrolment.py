@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from django.db import transaction
 
 from selection.errors import Conflict, Refused
+from selection.grading.keys import NOT_PROLIFIC, PROLIFIC_ID
 from selection.limits import LONGEST_KEY
 from selection.models import (
     Candidate,
@@ -21,8 +22,6 @@ from selection.models import (
 
 from . import roster_opening
 
-# Prolific refuses a whole call because of one id that it does not know.
-_PROLIFIC = re.compile(r"[0-9a-f]{24}")
 _TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
 # Placeholders that the platform should have replaced by the id, such as {{%PROLIFIC_PID%}},
 # ${workerId} or [worker_value]. Everyone arriving with one would be the same worker.
@@ -75,11 +74,8 @@ def enrol_worker(
     if existing is not None:
         source.note(existing)
         return existing, False
-    if Platform.PROLIFIC in (source.platform, locked.platform) and not _PROLIFIC.fullmatch(key):
-        raise Refused(
-            f"“{key[:30]}” is no participant of Prolific: their ids have 24 characters, digits and "
-            "the letters a to f."
-        )
+    if Platform.PROLIFIC in (source.platform, locked.platform) and not PROLIFIC_ID.fullmatch(key):
+        raise Refused(NOT_PROLIFIC.format(key[:30]))
     refuse_closed(locked)
     defaults = {"name": name, "attributes": read_attributes(attributes or {})}
     pool = {"pool_id": locked.pool_id}

@@ -18,13 +18,14 @@ def preview_of(requester, target: str, pk: int, text: str):
 
 def test_returned_and_timed_out_workers_are_named(requester):
     pool = make_pool(1)
+    first, second, third = (f"5f2a0c1e9b3d4a001234567{number}" for number in range(3))
     text = (
         "Submission id,Participant id,Status,Started at\n"
-        "s1,p1,APPROVED,2026\ns2,p2,RETURNED,2026\ns3,p3,TIMED-OUT,2026\n"
+        f"s1,{first},APPROVED,2026\ns2,{second},RETURNED,2026\ns3,{third},TIMED-OUT,2026\n"
     )
     page_text = text_of(preview_of(requester, "pool", pool.pk, text))
-    words = "2 of these workers returned the submission or timed out on the platform: p2 , p3 ."
-    assert words in page_text
+    words = "2 of these workers returned the submission or timed out on the platform: "
+    assert f"{words}{second} , {third} ." in page_text
     assert "These workers are imported too." in page_text
 
 

@@ -66,6 +66,15 @@ def test_prolifics_export(name):
     )
 
 
+@pytest.mark.parametrize(
+    "header", ["Submission id,Participant id,Status,Started at", "x,PROLIFIC_PID,y,z"]
+)
+@pytest.mark.parametrize("key", ["5F2A0C1E9B3D4A0012345678", "5f2a0c1e", "ada@x.org"])
+def test_what_is_no_id_of_prolific_is_refused(header, key):
+    _, (row,) = said("workers", f"{header}\ns1,{key},APPROVED,2026\n")
+    assert "is no id of Prolific" in row.why
+
+
 def test_a_list_of_ids_has_no_header_to_lose():
     raw = "5f2a0c1e9b3d4a0012345678\n5f2a0c1e9b3d4a0012345679\n"
     plan, rows = said("workers", raw)

@@ -1,16 +1,14 @@
 """The participant group of accepted workers, and that of rejected ones as a block list."""
 
 import hashlib
-import re
 from collections.abc import Iterable
 
+from selection.grading.keys import PROLIFIC_ID
 from selection.models import Candidate, RunConnection, WatchedWorker
 from topk import Verdict
 
 from .session import Session
 
-# Prolific refuses a whole call because of one id that it does not know.
-PARTICIPANT = re.compile(r"[0-9a-f]{24}")
 TITLES = {"accept": "accepted", "block": "rejected"}
 AT_ONCE = 500  # participants in a call
 
@@ -33,7 +31,7 @@ def find_wanted_members(link: RunConnection, group: str) -> set[str]:
             rejected.add(key)
     paused = WatchedWorker.objects.out_of_work(link.run_id).values_list("worker__key", flat=True)
     members = accepted - set(paused) if group == "accept" else rejected - accepted
-    return {key for key in members if PARTICIPANT.fullmatch(key)}
+    return {key for key in members if PROLIFIC_ID.fullmatch(key)}
 
 
 def kept_groups(link: RunConnection) -> list[str]:
