@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from selection import audit
+from selection import audit, webhooks
 from selection.answers.presence import PRESENCE_INTERVAL
 from selection.db import bulk
+from selection.history.notifications import find_messages
 from selection.models import Answer, Candidate, Run, Step, pass_marks
 from topk import Standing, Verdict, compact_memory
 
-from . import ending, finds, notifications
+from . import ending, notifications
 from .arrays import StepArrays
 from .best_guarantee import remember_guarantee
 from .mark_doubts import tallies
@@ -32,13 +33,13 @@ def save_step(arrays: StepArrays) -> Step:
         ending.end_run(run, arrays.ending)
         after = {"status": run.status, "ending": run.ending, "step": run.steps}
         audit.record_entry("ended", run, who="engine", before={"status": "running"}, after=after)
-    verdict, known = _step_verdicts(arrays, standing), finds.find_known(arrays)
+    verdict, known = _step_verdicts(arrays, standing), _find_known(arrays)
     fields = ["steps", "memory", "status", "ending", "ended"]
     run.save(update_fields=fields if run.best_guarantee is before else [*fields, "best_guarantee"])
     _count_answers(arrays)
     take_back(arrays, blocked_arms(arrays))
     _save_candidates(arrays, verdict, standing, known)
-    finds.note_finds(arrays, known)
+    _note_finds(arrays, known)
     deal_assignments(arrays)
     notifications.notify_step(arrays, verdict, known)
     arrays.candidates.keep()
@@ -182,3 +183,31 @@ def _describe_mark(run: Run, standing: Standing, arm: int) -> str:
     if standing.settled[arm] == Verdict.ACCEPTED:
         return f"mean {mean:.3f}, beyond the {run.k} wanted"
     return f"mean {mean:.3f}, not among those shown to reach the pass mark of {mark}"
+
+
+def _find_known(arrays: StepArrays) -> NDArray[np.bool_]:
+    """Find (n,) flags of the arms that earlier steps found, and that have no verdict."""
+    if not arrays.run.selector_class.takes_mark:
+        return np.zeros(arrays.ids.size, bool)
+    rows = arrays.run.candidates.filter(decided_in__isnull=False, verdict=0)
+    return np.isin(arrays.ids, list(rows.values_list("pk", flat=True)))
+
+
+def _note_finds(arrays: StepArrays, known: NDArray[np.bool_]) -> None:
+    """Note the workers that a rule for a pass mark finds in this step, and tell the webhooks.
+
+    Their verdicts come with the end: until then they have ``decided_in`` and ``decided_why`` alone.
+    """
+    run, selector = arrays.run, arrays.selector
+    if run.finished or selector is None or not run.selector_class.takes_mark:
+        return
+    places = selector.selection()
+    arms = arrays.roster.arms[places]
+    new = ~known[arms] & (arrays.verdict[arms] == Verdict.UNDECIDED)
+    means = dict(zip(arrays.ids[arms[new]].tolist(), selector.means[places[new]], strict=True))
+    rows = list(run.candidates.filter(pk__in=means).select_related("worker").order_by("arm"))
+    for row in rows:
+        row.decided_in, row.decided_why = run.steps, pass_marks.describe_find(run, means[row.pk])
+    Candidate.objects.bulk_update(rows, ["decided_in", "decided_why"])
+    if rows:
+        webhooks.write_messages(run, lambda kinds: find_messages(run, rows))

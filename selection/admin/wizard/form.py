@@ -33,15 +33,14 @@ from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.forecast.plan import MOST_WORKERS
 from selection.imports.keyed_answers import read_keyed_answers, read_upload, refuse_open_choices
-from selection.models import Completion, Pool, QuestionSet, Run, Skill
+from selection.models import Completion, Platform, Pool, QuestionSet, Run, Skill
 from selection.runs import money
-from selection.runs.roster import eligibility, quotas
+from selection.runs.roster import eligibility, join_platforms, quotas
 from selection.runs.roster.worker_prices import AnswerPrice, expected_price
 from selection.runs.settings import drafts, validation
 from selection.runs.settings.algorithm_choices import fields_read_by_algorithm
 from selection.runs.settings.run_settings import INITIAL, RUN_SETTINGS, RunSetting, Section
 
-from .arrival import read_arrival
 from .choices import (
     ANSWERS,
     BELIEFS,
@@ -480,3 +479,29 @@ def _show_draft(run: Run) -> dict[str, Any]:
 
 def _format_percent(share: Decimal) -> str:
     return f"{(100 * share).normalize():f}"
+
+
+# Platforms whose projects have return addresses of their own.
+OWN_ADDRESS = (Platform.CONNECT, Platform.BESAMPLE, Platform.SONA, Platform.CUSTOM)
+
+
+def read_arrival(settings: dict[str, Any]) -> dict[str, Any]:
+    """Complete the settings by those that the platform needs. Raises FieldError.
+
+    People of a platform join by a link, so the roster is open. Without an address back workers
+    hand in a code. Values of other platforms, whose fields are hidden, do not count.
+    """
+    platform = settings["platform"]
+    parameter = settings["worker_parameter"] if platform == Platform.CUSTOM else ""
+    address = settings["completion_url"] if platform in OWN_ADDRESS else ""
+    leads_back = not platform or address or join_platforms.JOIN_PLATFORMS[platform].back
+    arrival = {
+        "platform": platform,
+        "worker_parameter": parameter,
+        "completion_url": address,
+        "completion": settings.get("completion")
+        or (Completion.REDIRECT if leads_back else Completion.CODE),
+    }
+    for field, reason in join_platforms.validate_platform(Run(**arrival)).items():
+        raise FieldError(field, reason)
+    return settings | arrival | {"enrolling": settings["enrolling"] or bool(platform)}

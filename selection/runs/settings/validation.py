@@ -17,8 +17,6 @@ from selection.texts import counted
 from selection.viewer_locale import format_figure
 from topk import COMMON_ORDER_SELECTORS, LIKE_THESE, THIS_SET, ProblemError
 
-from .common_order import validate_common_order
-
 MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
@@ -299,3 +297,25 @@ def copy_unsaved(run: Run) -> Run:
         first = Skill(k=copy.k, question_set_id=run.question_set_id)
         copy.skills = [first, *run.skills[1:]]
     return copy
+
+
+def validate_common_order(run: Run) -> dict[str, str]:
+    """Find the setting, by field, that does not go with a common order of all models' questions.
+
+    Workers ahead could tell the others the next questions, and statements that multiply evidence
+    of several workers do not hold (same-questions.md of topk).
+    """
+    if not run.selector_class.common_order or not run.pool_id:
+        return {}
+    asks = f"{run.selector_class.title} asks all workers the same questions in one order"
+    if run.recorded_only:
+        return {"recorded_only": f"{asks}, and imported answers have another: let it ask."}
+    if run.pass_mark is not None:
+        alone = "and a pass mark needs an order of each worker’s own: leave it blank."
+        return {"pass_mark": f"{asks}, {alone}"}
+    people = eligibility.eligible_workers(run).filter(endpoint=None).count()
+    reason = "the roster is open to people: close it" if run.enrolling else ""
+    if people:
+        reason = f"{counted(people, 'worker', 'are')} people: leave them out"
+    shared = f"{asks}, so that people could share the answers. It is for models alone, and"
+    return {"algorithm": f"{shared} {reason}, or choose another algorithm."} if reason else {}

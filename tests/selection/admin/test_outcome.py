@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from selection import reports
-from selection.admin.run import outcome
+from selection.admin.run import live
 from selection.models import Run
 from selection.runs import lifecycle, manual_verdicts
 from tests.pages import admin_url, text_of
@@ -31,7 +31,7 @@ def test_the_selected_and_their_guarantee_come_before_alerts_and_progress(reques
     assert reports.guarantee_of_run(run).verdict == "weakened"
     markup, text = page_of(requester, run)
     selected = [line.worker for line in reports.worker_standings(run) if line.selected]
-    last = max(markup.index(f"<b>{worker}</b>") for worker in selected[: outcome.MOST_NAMED])
+    last = max(markup.index(f"<b>{worker}</b>") for worker in selected[: live.MOST_NAMED])
     verdict = markup.index("The guarantee is weakened.")
     assert last < markup.index("cs-note warn") < verdict
     assert verdict < markup.index("Testing everyone") < markup.index("<h2>Details</h2>")
@@ -92,8 +92,8 @@ def test_a_long_selection_leaves_room_for_the_guarantee(requester):
     lifecycle.stop_run(run)
     markup, text = page_of(requester, run)
     chosen = re.search(r"<ol class=\"cs-chosen\">.*?</ol>", markup, re.S).group()
-    assert chosen.count("<li>") == outcome.MOST_NAMED
-    assert f"See {15 - outcome.MOST_NAMED} more" in text
+    assert chosen.count("<li>") == live.MOST_NAMED
+    assert f"See {15 - live.MOST_NAMED} more" in text
 
 
 def test_a_running_run_has_no_outcome(requester):
