@@ -7,7 +7,7 @@ from selection import engine
 from selection.worker import links
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, make_questions, make_run, play
 
 from .test_browser_pages import PHONE
 
@@ -64,9 +64,10 @@ def _note(line, errors: list[str]) -> None:
 
 
 def test_menus_and_fields_that_need_scripts_still_work(desktop: Page):
-    desktop.goto(admin_url("run_change", make_run(start=False).pk))
-    desktop.locator("#id_pool + .select2").click()
-    expect(desktop.locator(".select2-results__option").first).to_contain_text("pool")
+    name = make_questions(3).name
+    desktop.goto(admin_url("question_add"))
+    desktop.locator("#id_question_set + .select2").click()
+    expect(desktop.locator(".select2-results__option").first).to_contain_text(name)
 
 
 def test_the_workers_page_works_under_a_policy_without_scripts(browser, live_server):

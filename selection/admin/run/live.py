@@ -40,7 +40,6 @@ PARTS = [
     "now",
     "needs",
     "tiles",
-    "notes",
     "choices",
     "pages",
     "progress",
@@ -50,7 +49,6 @@ PARTS = [
     "signs",
     "money",
 ]
-STATED = {"review", "fit", "sharing"}  # alerts that the guarantee states
 # Maximum age of values that depend on the clock alone, for example "12 answers a minute".
 FRESH_SECONDS = 5
 # Pieces that take more processor time than this are reused for four times as long.
@@ -84,7 +82,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "status": status,
         "money": format_spending(run),
         "alerts": status_line.show_alerts(run, alerts, status, remaining),
-        "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in STATED],
         "signs": signs,
         "claims": reports.claims_at_end(run, lines),
         "outcome": build_outcome(run, lines),
@@ -95,11 +92,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "chart": run_charts.draw_progress(reports.read_history(run, 100), len(lines)),
         "table": table.build_table(run, lines, query),
     }
-
-
-def _is_note(run: Run, alert: reports.Alert) -> bool:
-    """Tell if the alert asks for no action. After the end none does."""
-    return run.status == Run.Status.ENDED or alert.kind in status_line.NOTES
 
 
 @dataclass(frozen=True)

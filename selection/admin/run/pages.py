@@ -104,7 +104,6 @@ class RunPage(Page):
             "questions": questions,
             "missing_media": media.missing_in_run(run),
             "refusals": list(validation.validate_stored_run(run, workers).values()),
-            "own": algorithm_choices.choice_of_run(run, workers),
             "guarantee": reports.guarantee_of_run(run),
             "accuracy": algorithm_choices.describe_accuracy(run),
             "kept_out": run.pool.workers.count() - workers,

@@ -12,19 +12,6 @@ from selection.runs.roster import quotas
 from selection.viewer_locale import format_figure
 from topk import LIKE_THESE, Option
 
-from . import guarantee_texts, guarantees, validation
-from .guarantees import GuaranteeFacts
-
-
-@dataclass(frozen=True)
-class AlgorithmChoice:
-    """A run's algorithm, with the guarantee that it would give."""
-
-    name: str
-    title: str
-    guarantee: str
-    citation: str
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -37,16 +24,6 @@ class Setting:
     @property
     def titles(self) -> list[str]:
         return [ALGORITHMS[name].title for name in self.algorithms]
-
-
-def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
-    """Describe the run's algorithm with its options, or None if it is refused."""
-    if validation.validate_run(run, workers):
-        return None
-    workers = validation.expected_workers(run, workers)
-    statement, kind = guarantees.state_guarantee(run, workers), run.selector_class
-    words = guarantee_texts.word_target(run, GuaranteeFacts(statement, workers))
-    return AlgorithmChoice(run.algorithm, kind.title, words, kind.guarantee.citation)
 
 
 def list_settings() -> list[Setting]:

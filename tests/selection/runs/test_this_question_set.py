@@ -8,8 +8,8 @@ from django.urls import reverse
 from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
-from selection.models import Run
-from tests.pages import admin_url, confirm, json_of, open_form, save_run, text_of, upload
+from selection.models import Pool, QuestionSet, Run
+from tests.pages import admin_url, confirm, json_of, open_form, run_form, save_run, text_of, upload
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import Goal
 
@@ -44,22 +44,10 @@ def owner(client: Client) -> Client:
     return client
 
 
-def form(pool, **changes: object) -> dict[str, object]:
-    return {
-        "name": "Spring",
-        "pool": pool.pk,
-        "k": 2,
-        "algorithm": "certified",
-        "option_accuracy": ACCURACY,
-        "epsilon": 0.2,
-        "delta": 0.1,
-        "slots": 10,
-        "slots_per_worker": 2,
-        "minutes": 30,
-        "seed": 11,
-        "further-TOTAL_FORMS": 0,
-        "further-INITIAL_FORMS": 0,
-    } | changes
+def form(pool: Pool, question_set: int, **changes: object) -> dict[str, object]:
+    asked = QuestionSet.objects.get(pk=question_set)
+    settings = {"algorithm": "certified", "option_accuracy": ACCURACY} | changes
+    return run_form(pool, asked, **settings)
 
 
 @pytest.mark.parametrize("questions", [0, 50])
