@@ -1,7 +1,6 @@
 """The cost of a stranger's request: every address, without a login, a token or a link."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,25 +8,17 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import URLResolver, get_resolver
+from django.urls import get_resolver
 
 from selection.api import api
 from selection.api.base import Api
 from tests.rate_limits import begin_window
+from tests.selection.accounts.access.test_every_address import routes
 
 pytestmark = pytest.mark.django_db
 
 MOST_QUERIES = 2
 CONVERTER = re.compile(r"<[^>]*>|\(\?P<\w+>[^)]*\)")
-
-
-def routes(patterns: Any, before: str = "") -> Iterator[str]:
-    for pattern in patterns:
-        route = before + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            yield from routes(pattern.url_patterns, route)
-        else:
-            yield route
 
 
 ADDRESSES = sorted({f"/{CONVERTER.sub('1', one)}" for one in routes(get_resolver().url_patterns)})

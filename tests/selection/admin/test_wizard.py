@@ -26,7 +26,7 @@ BEGIN = admin_url("run_begin")
 
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
-    monkeypatch.setattr(forecast_requests, "FIRST", 0.2)
+    monkeypatch.setattr(forecast_requests, "FIRST", 0.02)
     monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 

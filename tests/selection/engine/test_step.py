@@ -55,26 +55,6 @@ def test_answers_are_applied_in_exactly_one_step():
         assert applied.filter(applied_in=step.number).count() == step.applied
 
 
-def test_candidates_hold_the_sums_of_their_answers():
-    run = play(make_run(algorithm="ugape-c"), crowd(2, good=2))
-    for candidate in run.candidates.all():
-        answers = Answer.objects.filter(assignment__candidate=candidate).exclude(applied_in=None)
-        assert candidate.pulls == answers.count()
-        assert candidate.rewards == answers.filter(right=True).count()
-
-
-@pytest.mark.parametrize("name", ["adaptive-top-k", "lucb", "ugape-c"])
-def test_run_ends_with_the_best_workers_and_their_reasons(name):
-    run = make_run(algorithm=name, questions=1500, slots=60, slots_per_worker=30)
-    play(run, crowd(3, good=2))
-    assert (run.status, run.ending) == ("ended", "guarantee")
-    accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
-    assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
-    assert not run.candidates.filter(verdict=Candidate.Verdicts.UNDECIDED).exists()
-    assert all(candidate.decided_in and candidate.decided_why for candidate in run.candidates.all())
-
-
-# topk's tests check what each algorithm does: here is one of each guarantee.
 @pytest.mark.parametrize("name", mostly_slow(SELECTORS, ordinary=("certified", "sar")))
 def test_algorithms_run_to_their_end(name):
     k = 1 if name == "lil-ucb" else 2

@@ -98,9 +98,9 @@ def test_select_the_best_models_although_calls_fail(algorithm: str) -> None:
 
 def test_repeated_run_sends_no_request_twice() -> None:
     with ModelStub(accuracy_reply) as stub:
-        run = make_model_run(stub.url)
+        run = make_model_run(stub.url, epsilon=0.5)
         play(run)
-        again = make_model_run(stub.url, question_set=run.question_set)
+        again = make_model_run(stub.url, epsilon=0.5, question_set=run.question_set)
         play(again)
         assert again.ending == Run.Ending.GUARANTEE
         assert stub.calls == ModelCall.objects.values("digest").distinct().count()

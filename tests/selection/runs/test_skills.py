@@ -103,13 +103,6 @@ def test_skills_are_numbered_anew_without_a_gap():
     assert engine.advance(run.pk) is not None
 
 
-def test_run_ends_when_the_questions_are_used_up():
-    run = make_skills_run(questions=3, budget=2000)
-    play(run, two_sided_crowd())
-    run.refresh_from_db()
-    assert run.ending == Run.Ending.QUESTIONS
-
-
 # -- refusals
 
 
