@@ -13,7 +13,7 @@ import pytest
 from genai_prices.data import providers
 
 from selection.errors import Refused
-from selection.grading import keys, numbers, rules
+from selection.grading import keys, numbers, recognition, rules
 from selection.imports import column_patterns, column_words, gold_cells, platforms, surveys
 from selection.imports.readers import table
 from selection.model_workers import parsing
@@ -172,6 +172,10 @@ def read_file(text: str) -> None:
 def read_cell(text: str) -> None:
     for cell in (text, f"[{text}]", f"equals:{text}"):
         refuse_nothing(gold_cells.read_accepted, cell)
+    gold_cells.fit_response(text, ["red", "blue"], {"multiple": True})
+    gold_cells.is_missing(text)
+    recognition.recognise_comparison([text], recognition.find_notation([text]))
+    surveys.plan_survey(["worker", text], surveys.question_names([("q1", "Which?", ["a", "b"])]))
 
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -26,14 +26,20 @@ RULE_MET = "The run ended because its rule to stop was met."
 STOPPED = "The run ended because it was stopped by hand."
 
 
-def check_one_verdict(
-    requester: Client, token: str, run: Run, sentence: str, ended: str = RULE_MET
-) -> None:
-    """Check that every surface states ``sentence`` in its verdict, and no other verdict."""
+def check_weakened(run: Run, sentence: str) -> None:
     guaranteed = reports.guarantee_of_run(run)
     assert guaranteed.verdict == "weakened"
     assert guaranteed.text.startswith(WEAKENED)
     assert sentence in guaranteed.text
+    assert verify_dump(json.loads(json.dumps(reports.dump_run(run)))).same
+
+
+def check_one_verdict(
+    requester: Client, token: str, run: Run, sentence: str, ended: str = RULE_MET
+) -> None:
+    """Check that every surface states ``sentence`` in its verdict, and no other verdict."""
+    check_weakened(run, sentence)
+    guaranteed = reports.guarantee_of_run(run)
     response = requester.get(admin_url("run_page", run.pk))
     page = text_of(response)
     assert guaranteed.text in page
@@ -46,20 +52,18 @@ def check_one_verdict(
     assert (document["certified"], document["verdict"]) == (False, "weakened")
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
     assert (shown["guarantee"], shown["verdict"]) == (guaranteed.text, "weakened")
-    dump = json.loads(json.dumps(reports.dump_run(run)))
-    assert dump["result"]["guarantee"] == guaranteed.text
-    assert verify_dump(dump).same
+    assert reports.dump_run(run)["result"]["guarantee"] == guaranteed.text
 
 
-def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
+def test_a_hidden_gap_is_in_the_verdict_with_its_figure():
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), answer_smoothly)
     assert run.ended_by_guarantee
     assert "%, not 10 %" in reports.guarantee_of_run(run).text
-    check_one_verdict(requester, token, run, "stand apart by a gap")
+    check_weakened(run, "stand apart by a gap")
 
 
-def test_withdrawals_after_answers_weaken_a_guarantee_that_assumes_other_reasons(requester, token):
+def test_withdrawals_after_answers_weaken_a_guarantee_that_assumes_other_reasons():
     run = make_run(n=20, k=4, algorithm="credible", epsilon=0.15, delta=0.1, slots=60)
     engine.advance(run.pk)
     answer_all(run, answer_smoothly)
@@ -67,7 +71,7 @@ def test_withdrawals_after_answers_weaken_a_guarantee_that_assumes_other_reasons
     membership.withdraw_workers(run, ["w19"])
     run = play(run, answer_smoothly)
     assert run.ended_by_guarantee
-    check_one_verdict(requester, token, run, "1 worker left or was withdrawn after answers")
+    check_weakened(run, "1 worker left or was withdrawn after answers")
 
 
 def test_signs_of_sharing_are_in_the_verdict(requester, token):
@@ -85,11 +89,11 @@ def test_a_verdict_by_hand_is_in_the_verdict(requester, token):
     check_one_verdict(requester, token, run, "1 accepted by hand")
 
 
-def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
+def test_a_crowd_that_does_not_fit_is_in_the_verdict():
     run = odd_run()
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    check_one_verdict(requester, token, run, "do not look like one population", STOPPED)
+    check_weakened(run, "do not look like one population")
 
 
 def test_verdict_without_a_doubt_is_green(requester):
