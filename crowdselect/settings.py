@@ -186,7 +186,6 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.exchange": {"queue": "webhooks"},
     "selection.tasks.poll_tool": {"queue": "webhooks"},
     "selection.tasks.send_mail": {"queue": "webhooks"},
-    "selection.tasks.sort_upload": {"queue": "forecasts"},
     "selection.tasks.work_on_job": {"queue": "jobs"},
     "selection.tasks.work_on_long_job": {"queue": "forecasts"},
 }

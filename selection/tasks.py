@@ -127,11 +127,6 @@ def advance_watch(watch_id: int) -> None:
         steps.advance_watch(watch_id)
 
 
-@shared_task(base=Patient)
-def sort_upload(upload_id: str) -> None:
-    uploads.work_on_upload(upload_id)
-
-
 @worker_ready.connect
 def catch_up(**signal: object) -> None:
     """Sweep at once when a worker starts, instead of waiting for the schedule."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from selection.models import Job, JobsOfKind, QuestionSet, Run
+from selection.models import Job, JobsOfKind, Kept, QuestionSet, Run
 
 
 class Replay(Job):
@@ -25,28 +25,15 @@ class Replay(Job):
              the order of ``replays.plays.list_plays``
     """
 
-    KIND = "replay"
+    KINDS = ("replay",)
+    goal = Kept("wanted", {})
+    facts = Kept("result", {})
+    tallies = Kept("result", [])
+    plays = Kept("result", [])
     objects = JobsOfKind()  # type: ignore[misc]
 
     class Meta:
         proxy = True
-
-    @property
-    def goal(self) -> dict[str, Any]:
-        goal: dict[str, Any] = self.wanted["goal"]
-        return goal
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return self.result["facts"] if self.result else {}
-
-    @property
-    def tallies(self) -> list[Any]:
-        return self.result["tallies"] if self.result else []
-
-    @property
-    def plays(self) -> list[dict[str, Any]]:
-        return self.result["plays"] if self.result else []
 
     @cached_property
     def run(self) -> Run | None:

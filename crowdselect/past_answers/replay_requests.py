@@ -123,7 +123,7 @@ def _build_replay(source: Source, goal: dict[str, Any], **owner: Any) -> Replay:
     content = b"".join(file.content for file in files)
     name = source.name[:200]
     return Replay(
-        kind=Replay.KIND, resumes=True, name=name, wanted=wanted, content=content, **owner
+        kind=Replay.KINDS[0], resumes=True, name=name, wanted=wanted, content=content, **owner
     )
 
 
@@ -255,7 +255,7 @@ def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
 # -- working
 
 
-@jobs.perform(Replay.KIND, model=Replay, rename_workers=Replay.rename_workers)
+@jobs.perform(*Replay.KINDS, model=Replay, rename_workers=Replay.rename_workers)
 def play_for_a_turn(replay: Replay) -> dict[str, Any] | None:
     """Read the answers if that is still to do, and play."""
     if replay.result is None:

@@ -45,7 +45,7 @@ class FileOut(Schema):
     kind: Literal["workers", "questions", "answers", "gold"]
     into: int = Field(description="The id of the pool, question set, run or watch.", examples=[1])
     name: str = Field(examples=["workers.csv"])
-    state: Literal["open", "reading", "ready", "taken", "failed"]
+    state: Literal["asking", "waiting", "working", "done", "taken", "failed"]
     looks_like: str = Field(
         description="The recognised layout; empty if the layout is unknown.",
         examples=["MTurk's worker file"],
@@ -162,7 +162,7 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
         **{name: getattr(upload, name) for name in names},
         "id": upload.pk,
         "fine": upload.accepted_rows,
-        "into": upload.target,
+        "into": upload.subject,
         "looks_like": plan.title,
         "columns": columns,
         "questions": plan.questions,
@@ -172,7 +172,7 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
         "remembered": plan.remembered,
         "headed": plan.headed,
         "header": plan.header,
-        "percent": upload.percent if upload.state == State.READING else 100,
+        "percent": upload.percent if upload.going else 100,
         "error": upload.error or _missing_columns(upload),
     }
 
@@ -274,7 +274,7 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         return _upload_payload(upload)
-    if upload.state != State.READY:
+    if upload.state != State.DONE:
         raise Conflict(
             _upload_payload(upload)["error"] or f"{upload} is still being read: ask again."
         )

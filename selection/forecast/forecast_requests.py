@@ -59,7 +59,7 @@ def request_forecast(
     if job is None:
         wanted = {"plan": asdict(plan), "belief": inputs.belief_to_numbers(belief)}
         job = ForecastRequest(id=pk, team_id=team_id, wanted=wanted, by=by)
-        job.kind, job.resumes = ForecastRequest.KIND, True
+        (job.kind,), job.resumes = ForecastRequest.KINDS, True
         ledgers = [SimulationLedger(contender) for contender in suitable_contenders(plan)]
         if plan.is_quick:
             first_round(ledgers, belief, thread_time() + FIRST)
@@ -130,7 +130,7 @@ def forecast_no_shows(job: ForecastRequest) -> dict[tuple[str, str], Forecast]:
 # -- working
 
 
-@jobs.perform(ForecastRequest.KIND, model=ForecastRequest)
+@jobs.perform(*ForecastRequest.KINDS, model=ForecastRequest)
 def refine_forecast(job: ForecastRequest) -> Any:
     """Simulate a piece of one part: of a row first, then of no-shows and curves."""
     looked = job.expires - KEPT

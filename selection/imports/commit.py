@@ -5,6 +5,7 @@ nothing, and other writers wait only for a moment.
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -24,7 +25,7 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Concat, RowNumber
 
-from selection import audit, wakeups
+from selection import audit, db_clock, wakeups
 from selection.answers import uncounted
 from selection.answers.recording import Outside, record_many
 from selection.db import bulk
@@ -55,6 +56,7 @@ Rows = QuerySet[UploadedRow]
 Corrector = Callable[[Any, Upload], int]  # of a question set by a file
 
 CHUNK = 2000
+UNDOABLE = timedelta(days=7)
 USED = (
     "A run or a watch uses rows of this file: the import cannot be undone. Change the rows by hand."
 )
@@ -81,7 +83,7 @@ def commit_import(
     Raises NotFound if there is nothing left to import, Refused or Conflict if its target does not
     take it.
     """
-    upload = _lock_upload(upload_id, Upload.State.READY)
+    upload = _lock_upload(upload_id, Upload.State.DONE)
     target = target_of(upload)
     if target is None:
         raise NotFound(TARGET_DELETED)
@@ -89,12 +91,12 @@ def commit_import(
     if correct:
         count += correct(target, upload)
     rejected_rows(upload, outside)._raw_delete("default")
-    same = Upload.objects.filter(kind=upload.kind, target=upload.target)
+    same = Upload.objects.filter(kind=upload.kind, subject=upload.subject)
     earlier = same.filter(state=Upload.State.TAKEN)
     forget_uploads(earlier)  # rows changed twice cannot be restored to a state in between
-    Upload.objects.filter(pk=upload.pk).update(
-        state=Upload.State.TAKEN, content=b"", accepted_rows=count
-    )
+    upload.state, upload.content, upload.accepted_rows = Upload.State.TAKEN, b"", count
+    upload.expires = db_clock.database_now() + UNDOABLE
+    upload.save(update_fields=["state", "content", "result", "expires"])
     audit.record_entry("import", target, after={"file": upload.name, upload.kind: count})
     return upload, count
 

@@ -14,7 +14,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Model
 
-from selection import db_clock
 from selection.answers.recording import outside_choices, refuse_response
 from selection.db import bulk
 from selection.errors import Refused
@@ -28,6 +27,7 @@ from selection.models import (
     Watch,
     plain_key,
 )
+from selection.outbox import jobs
 from selection.watches import gold
 
 from . import catalog, gold_cells, row_parsers
@@ -68,7 +68,7 @@ TARGET_DELETED = (
 
 def target_of(upload: Upload) -> Any:
     """Find the pool, question set, run or watch; None if it was deleted."""
-    return TARGETS[upload.kind]._default_manager.filter(pk=upload.target).first()
+    return TARGETS[upload.kind]._default_manager.filter(pk=upload.subject).first()
 
 
 def open_upload(upload: Upload) -> tuple[Table, ColumnPlan]:
@@ -78,10 +78,10 @@ def open_upload(upload: Upload) -> tuple[Table, ColumnPlan]:
     return read_table(raw, upload.name, upload.encoding, header=plan.header), plan
 
 
-def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
+def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool:
     """Stage rows until ``until`` returns True; return True if all are staged.
 
-    Return None if another process does it or the file was put aside. Raises Refused if the file as
+    Raises JobLost if another process does it or the file was put aside, and Refused if the file as
     a whole cannot be read.
     """
     table, plan = open_upload(upload)
@@ -98,8 +98,7 @@ def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
         sorted_rows = list(sort(good))
         passed += len(good) - len(sorted_rows)
         staged, repeats = _first_of_each(upload, plan, sorted_rows)
-        if not _store_piece(upload, len(rows), staged + bad, passed + repeats):
-            return None
+        _store_piece(upload, len(rows), staged + bad, passed + repeats)
         if until():
             return False
     return True
@@ -133,13 +132,15 @@ def _first_of_each(
 
 
 @transaction.atomic
-def _store_piece(upload: Upload, count: int, rows: list[StagedRow], passed: int) -> bool:
-    """Store a piece, if it is the next one of a file that is still being read."""
-    locked = Upload.objects.select_for_update().filter(
-        pk=upload.pk, version=upload.version, position=upload.position, state=Upload.State.READING
-    )
-    if not locked.values_list("pk").first():
-        return False
+def _store_piece(upload: Upload, count: int, rows: list[StagedRow], passed: int) -> None:
+    outside = sum(row.outside for row in rows)
+    bad = sum(bool(row.why) for row in rows) - outside
+    upload.accepted_rows += len(rows) - bad - outside
+    upload.outside += outside
+    upload.bad += bad
+    upload.passed += passed
+    upload.position += count
+    jobs.store_turn(upload, "result")
     bulk.insert_rows(
         UploadedRow,
         {
@@ -153,16 +154,6 @@ def _store_piece(upload: Upload, count: int, rows: list[StagedRow], passed: int)
         },
         same={"upload_id": upload.pk},
     )
-    outside = sum(row.outside for row in rows)
-    bad = sum(bool(row.why) for row in rows) - outside
-    counts = {"accepted_rows": len(rows) - bad - outside, "outside": outside, "bad": bad}
-    counts |= {"passed": passed, "position": count}
-    locked.update(
-        moved=db_clock.database_now(), **{name: F(name) + more for name, more in counts.items()}
-    )
-    for name, more in counts.items():
-        setattr(upload, name, getattr(upload, name) + more)
-    return True
 
 
 # -- staging, by kind

@@ -1,19 +1,19 @@
 """Uploaded files: recognise, preview, stage and discard them. ``commit`` imports them.
 
-The first rows are staged at once in the request, which is enough for a usual file. The rest is work
-for Celery; the sweep sends lost tasks again.
+The first rows are staged at once in the request, which is enough for a usual file. A job stages the
+rest in turns.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 from time import monotonic
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model, Q
+from django.db.models import Model
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
@@ -21,7 +21,7 @@ from selection.grading import question_kinds
 from selection.limits import MOST_FILE
 from selection.models import ColumnNames, Run, Upload, UploadedRow, Watch
 from selection.models.team_paths import team_of
-from selection.outbox.queues import WorkQueue
+from selection.outbox import jobs
 from selection.watches import begin
 
 from . import commit, key_readings, platforms, row_parsers, staging, surveys
@@ -29,22 +29,14 @@ from .column_plan import ColumnPlan, apply_column_choices
 from .readers import Row, Table, read_table
 from .validate_answers import refuse_ended
 
-logger = logging.getLogger(__name__)
-
 AT_ONCE = 0.7  # seconds that the request spends on staging
 A_TURN = 20.0  # seconds after which a task makes room for others
 KEPT = timedelta(days=1)  # between preview and import
-UNDOABLE = timedelta(days=7)
 DECIDED_BY = 2000  # rows
 HEAD = 10  # rows that are shown to choose columns
 
 State = Upload.State
 ANSWERS = (Upload.Kind.ANSWERS, Upload.Kind.GOLD)
-QUEUE = WorkQueue(
-    *(Upload, "selection.tasks.sort_upload", Q(state=State.READING)),
-    lost=timedelta(seconds=60),
-    stamp="moved",
-)
 
 
 # -- beginning
@@ -76,22 +68,22 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
 
     table = read_table(raw, name, fits=fits)
     plan = _plan_for(team, kind, table, names)
-    upload = Upload.objects.create(
-        team_id=team,
-        kind=kind,
-        target=target.pk,
-        name=name[:200],
-        content=raw,
-        plan=asdict(plan),
-        header=table.header,
-        what=table.what[:200],
-        estimate=table.estimate * max(1, len(plan.questions)),
-        state=State.OPEN if plan.is_open else State.READING,
-        moved=db_clock.database_now(),
-    )
+    upload = Upload(team_id=team, kind=kind, subject=target.pk, name=name[:200], resumes=True)
+    upload.estimate = table.estimate * max(1, len(plan.questions))
+    upload.content = raw
+    _begin(upload, plan, table)
+    jobs.add_job(upload, KEPT)
     if at_once:
         go_on(upload)
     return upload
+
+
+def _begin(upload: Upload, plan: ColumnPlan, table: Table) -> None:
+    """Begin to read by this plan; a process that reads by an earlier one stores nothing more."""
+    upload.plan, upload.header, upload.what = asdict(plan), table.header, table.what[:200]
+    upload.result, upload.error = None, ""
+    upload.state = State.ASKING if plan.is_open else State.WORKING
+    upload.sent = db_clock.database_now()
 
 
 def name_columns(
@@ -117,10 +109,8 @@ def name_columns(
                 **lookup, signature=signature, defaults={"plan": asdict(plan)}
             )
         UploadedRow.objects.filter(upload=upload)._raw_delete("default")
-        upload.plan, upload.encoding, upload.header = asdict(plan), encoding, table.header
-        upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
-        upload.position = upload.accepted_rows = upload.outside = upload.bad = upload.passed = 0
-        upload.state = State.OPEN if plan.is_open else State.READING
+        _begin(upload, plan, table)
+        upload.encoding = encoding
         upload.save()
     if at_once:
         go_on(upload)
@@ -209,22 +199,19 @@ def _remembered_plan(
 # -- sorting
 
 
-def go_on(upload: Upload) -> None:
+def go_on(upload: Upload, seconds: float | None = None) -> None:
     """Stage rows for a moment; the rest goes to a task."""
-    if upload.state == State.READING and not _sort_for_seconds(upload, AT_ONCE):
-        _hand_out(upload)
+    if upload.state == State.WORKING:
+        seconds = AT_ONCE if seconds is None else seconds
+        jobs.take_turn(upload, partial(stage_for_a_turn, seconds=seconds))
 
 
-def work_on_upload(upload_id: Any) -> None:
-    """Stage rows for one turn. May come twice, late or never."""
-    upload = Upload.objects.filter(pk=upload_id, state=State.READING).first()
-    if upload is not None and not _sort_for_seconds(upload, A_TURN):
-        _hand_out(upload)
-
-
-def finish_upload(upload: Upload) -> None:
-    if upload.state == State.READING:
-        _sort_for_seconds(upload, float("inf"))
+@jobs.perform(*Upload.KINDS, model=Upload)
+def stage_for_a_turn(upload: Upload, seconds: float | None = None) -> Any:
+    end = monotonic() + (A_TURN if seconds is None else seconds)
+    if not staging.stage_rows(upload, lambda: monotonic() > end):
+        upload.state = State.WAITING
+    return upload.result
 
 
 def refuse_missing_columns(upload: Upload) -> None:
@@ -232,41 +219,9 @@ def refuse_missing_columns(upload: Upload) -> None:
     platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
 
 
-def _sort_for_seconds(upload: Upload, seconds: float) -> bool:
-    end = monotonic() + seconds
-    try:
-        done = staging.stage_rows(upload, lambda: monotonic() > end)
-    except Refused as refusal:
-        return _change_state(upload, State.FAILED, str(refusal))
-    except Exception:
-        logger.exception("File %s could not be sorted.", upload.pk)
-        return _change_state(
-            upload, State.FAILED, "This file cannot be read; save it as CSV in UTF-8."
-        )
-    if done is None:
-        upload.refresh_from_db(fields=["state", "error"])
-        return True
-    return _change_state(upload, State.READY) if done else False
-
-
-def _change_state(upload: Upload, state: State, error: str = "") -> bool:
-    upload.state, upload.error = state, error[:500]
-    rows = Upload.objects.filter(pk=upload.pk, version=upload.version, state=State.READING)
-    rows.update(state=state, error=upload.error)
-    return True
-
-
-def _hand_out(upload: Upload) -> None:
-    rows = Upload.objects.filter(pk=upload.pk)
-    transaction.on_commit(lambda: QUEUE.hand_out(rows), robust=True)
-
-
 def sweep_uploads() -> None:
-    """Send lost tasks again; delete files that were not imported or can no longer be undone."""
-    now = db_clock.database_now()
-    QUEUE.sweep()
-    waiting, taken = Q(created__lt=now - KEPT), Q(created__lt=now - UNDOABLE)
-    commit.forget_uploads(Upload.objects.filter(waiting & ~Q(state=State.TAKEN) | taken))
+    """Delete files that were not imported or can no longer be undone."""
+    commit.forget_uploads(Upload.objects.filter(expires__lt=db_clock.database_now()))
 
 
 def discard_upload(upload: Upload) -> None:
@@ -326,5 +281,5 @@ def assign_survey_columns(
 
 def last_taken(kind: str, target: Model) -> Upload | None:
     """Find the file whose import may still be undone, or None."""
-    taken = Upload.objects.filter(kind=kind, target=target.pk, state=State.TAKEN)
+    taken = Upload.objects.filter(kind=kind, subject=target.pk, state=State.TAKEN)
     return taken.defer("content").order_by("-created").first()

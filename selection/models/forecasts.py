@@ -17,7 +17,7 @@ class ForecastRequest(Job):
     result  the parts (forecast.parts), as numbers
     """
 
-    KIND = "forecast"
+    KINDS = ("forecast",)
     objects = JobsOfKind()  # type: ignore[misc]
 
     class Meta:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import models
 
+from .keys import NameField
 from .teams import Team
 
 
@@ -32,12 +33,13 @@ class Job(models.Model):
         DONE = "done", "is done"
         CANCELLED = "cancelled", "was cancelled"
         FAILED = "failed", "failed"
+        TAKEN = "taken", "its result was taken"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
     kind = models.CharField(max_length=40)
     subject = models.PositiveBigIntegerField(default=0)
-    name = models.CharField(max_length=200, blank=True)
+    name = NameField(max_length=200, blank=True)
     wanted = models.JSONField(default=dict)
     by = models.CharField(max_length=150, blank=True)
     content = models.BinaryField(default=b"")
@@ -54,6 +56,7 @@ class Job(models.Model):
 
     class Meta:
         ordering = ["created"]
+        indexes = [models.Index(fields=["kind", "subject"], name="job_by_subject")]
 
     def __str__(self) -> str:
         return self.name or f"{self.kind} {self.pk}"
@@ -64,7 +67,23 @@ class Job(models.Model):
 
 
 class JobsOfKind(models.Manager[Any]):
-    """The jobs of the kind of a proxy of Job."""
+    """The jobs of the kinds of a proxy of Job."""
 
     def get_queryset(self) -> models.QuerySet[Any]:
-        return super().get_queryset().filter(kind=self.model.KIND)
+        return super().get_queryset().filter(kind__in=self.model.KINDS)
+
+
+class Kept:
+    """A value of a proxy of Job, which is in one of its JSON columns."""
+
+    def __init__(self, column: str, default: Any) -> None:
+        self.column, self.default = column, default
+
+    def __set_name__(self, owner: type[Job], name: str) -> None:
+        self.name = name
+
+    def __get__(self, job: Job | None, owner: type[Job]) -> Any:
+        return (getattr(job, self.column, None) or {}).get(self.name, self.default)
+
+    def __set__(self, job: Job, value: Any) -> None:
+        setattr(job, self.column, (getattr(job, self.column) or {}) | {self.name: value})

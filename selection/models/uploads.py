@@ -1,28 +1,24 @@
 """Uploaded files: their kind, the progress of reading, and their rows."""
 
-import uuid
-
 from django.db import models
 
-from .keys import NameField
+from .jobs import Job, JobsOfKind, Kept
 from .teams import Team
 
 
-class Upload(models.Model):
-    """A file, from its upload until its import can no longer be undone.
+class Upload(Job):
+    """A file, a job from its upload until its import can no longer be undone.
 
-    target   the id of the pool, question set, run or watch that it goes into
+    subject  the id of the pool, question set, run or watch that it goes into
     content  its bytes; emptied once it is imported
+    state    ASKING for its columns, DONE if it can be imported, then TAKEN
     plan     meaning of its columns (imports.platforms.ColumnPlan)
     encoding of its characters, if a person chose it
     header   names of its columns
     what     the detected format, in words
-    version  number of restarts: a process that works on an earlier one stops
     position number of its rows that are sorted; estimate: rows in all, about
     accepted_rows  rows to import; bad: rows to refuse; outside: answers outside the choices;
              passed: rows without use, which are not mentioned
-    moved    last progress
-    error    reason that it cannot be read, in one sentence
     """
 
     class Kind(models.TextChoices):
@@ -31,40 +27,21 @@ class Upload(models.Model):
         ANSWERS = "answers"
         GOLD = "gold"
 
-    class State(models.TextChoices):
-        OPEN = "open", "waits to be told what its columns are"
-        READING = "reading", "is being read"
-        READY = "ready", "waits to be taken"
-        TAKEN = "taken", "is taken"
-        FAILED = "failed", "cannot be read"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="+", db_index=False)
-    kind = models.CharField(max_length=10, choices=Kind)
-    target = models.PositiveBigIntegerField()
-    name = NameField(max_length=200)
-    content = models.BinaryField(default=b"")
-    plan = models.JSONField(default=dict)
-    encoding = models.CharField(max_length=20, blank=True)
-    header = models.JSONField(default=list)
-    what = models.CharField(max_length=200, blank=True)
-    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
-    version = models.PositiveIntegerField(default=0)
-    position = models.PositiveIntegerField(default=0)
-    estimate = models.PositiveIntegerField(default=0)
-    accepted_rows = models.PositiveIntegerField(default=0)
-    outside = models.PositiveIntegerField(default=0)
-    bad = models.PositiveIntegerField(default=0)
-    passed = models.PositiveIntegerField(default=0)
-    error = models.CharField(max_length=500, blank=True)
-    created = models.DateTimeField(auto_now_add=True)
-    moved = models.DateTimeField(null=True)
+    KINDS = tuple(Kind)
+    plan = Kept("wanted", {})
+    encoding = Kept("wanted", "")
+    header = Kept("wanted", [])
+    what = Kept("wanted", "")
+    estimate = Kept("wanted", 0)
+    position = Kept("result", 0)
+    accepted_rows = Kept("result", 0)
+    outside = Kept("result", 0)
+    bad = Kept("result", 0)
+    passed = Kept("result", 0)
+    objects = JobsOfKind()  # type: ignore[misc]
 
     class Meta:
-        indexes = [models.Index(fields=["kind", "target"], name="upload_by_target")]
-
-    def __str__(self) -> str:
-        return self.name
+        proxy = True
 
     @property
     def noun(self) -> str:
@@ -72,7 +49,7 @@ class Upload(models.Model):
 
     @property
     def percent(self) -> int:
-        return min(99, 100 * self.position // max(1, self.estimate))
+        return min(99, int(100 * self.position / max(1, self.estimate)))
 
 
 class UploadedRow(models.Model):

@@ -73,11 +73,11 @@ class JobLost(Exception):
     """The job was deleted or changed, or another process has taken it over."""
 
 
-def perform(kind: str, **how: Any) -> Callable[[Function], Function]:
-    """Let the decorated function do the jobs of this kind; see JobKind."""
+def perform(*kinds: str, **how: Any) -> Callable[[Function], Function]:
+    """Let the decorated function do the jobs of these kinds; see JobKind."""
 
     def register(function: Function) -> Function:
-        _kinds[kind] = JobKind(function, **how)
+        _kinds.update(dict.fromkeys(kinds, JobKind(function, **how)))
         return function
 
     return register
@@ -158,10 +158,14 @@ def work_on_job(job_id: Any) -> None:
     if not waiting.update(state=State.WORKING, sent=db_clock.database_now()):
         return
     kind = _kinds[Job.objects.values_list("kind", flat=True).get(pk=job_id)]
-    job = kind.model.objects.get(pk=job_id)
+    take_turn(kind.model.objects.get(pk=job_id), kind.perform)
+
+
+def take_turn(job: Job, function: Function) -> None:
+    """Let the function work on a job whose state is WORKING, and store what comes of it."""
     try:
         with actor.acting_as_person(job.by):
-            job.result = kind.perform(job)
+            job.result = function(job)
         if job.state == State.WORKING:
             job.state, job.progress = State.DONE, 1
     except JobLost:

@@ -35,21 +35,19 @@ class WorkQueue:
 
     task   takes the id of a row
     waits  condition of the rows to work on
-    lost   time after which the sweep hands out a row again
-    stamp  column of the time of the latest message; empty if there is none
+    lost   time after the latest message (``sent``) after which the sweep hands out a row again
     """
 
     model: type[Model]
     task: str
     waits: Q
     lost: timedelta
-    stamp: str = "sent"
 
     def hand_out(self, rows: QuerySet[Any]) -> None:
         """Send a message for each row; if Redis is unreachable, the sweep does it later."""
         ids = list(rows.values_list("pk", flat=True))
         sent = self.model._default_manager.filter(self.waits, pk__in=ids)
-        sent.update(**{self.stamp: db_clock.database_now()})
+        sent.update(sent=db_clock.database_now())
         try:
             for pk in ids:
                 # With few workers a message waits for long, and the row is handed out again:
@@ -57,13 +55,12 @@ class WorkQueue:
                 seconds = self.lost.total_seconds()
                 send_message(self.task, [str(pk)], expires=seconds, priority=AWAITED)
         except Exception:
-            sent.update(**{self.stamp: None})
+            sent.update(sent=None)
             logger.warning("Could not send %s; the sweep will.", self.task)
 
     def sweep(self) -> None:
         """Hand out rows again whose latest message counts as lost."""
-        old = {f"{self.stamp}__lt": db_clock.database_now() - self.lost}
-        stale = Q(**{self.stamp: None}) | Q(**old)
+        stale = Q(sent=None) | Q(sent__lt=db_clock.database_now() - self.lost)
         self.hand_out(self.model._default_manager.filter(self.waits, stale))
 
 

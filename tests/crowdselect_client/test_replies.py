@@ -57,7 +57,7 @@ def test_client_verbs_reach_a_real_server(live_server):
         client.delete_media(gold["id"], "a-dot.gif")
         assert list(client.media(gold["id"])) == client.practice(gold["id"]) == []
         brought = client.send_questions(gold["id"], "q.csv", b"Frage;Ergebnis\n7 + 0;7\n;8\n")
-        assert brought.show()["state"] == "open"
+        assert brought.show()["state"] == "asking"
         assert brought.name({"Frage": "prompt", "Ergebnis": "answer"})["fine"] == 1
         assert [row["line"] for row in client.file(brought.id).rows(taken=False)] == [3]
         with pytest.raises(ApiError, match="1 row would be left out"):

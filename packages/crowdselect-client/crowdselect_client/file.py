@@ -41,7 +41,7 @@ class File:
     def wait(self, every: float = 1, at_most: float | None = None) -> FileState:
         """Wait until it is read. Raises TimeoutError after ``at_most`` seconds."""
         deadline = None if at_most is None else time.monotonic() + at_most
-        while (state := self.show())["state"] == "reading":
+        while (state := self.show())["state"] in ("waiting", "working"):
             if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError(f"{state['name']} is not read in {at_most} s.")
             time.sleep(every)

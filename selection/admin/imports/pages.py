@@ -83,7 +83,7 @@ class PreviewPage(ImportPage):
 
     def upload(self) -> Upload:
         return get_object_or_404(
-            Upload, pk=self.kwargs["upload"], kind=self.importer.kind, target=self.object.pk
+            Upload, pk=self.kwargs["upload"], kind=self.importer.kind, subject=self.object.pk
         )
 
     @property
@@ -125,7 +125,7 @@ class PreviewPage(ImportPage):
             not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
             problems=problems,
             same=_are_alike([problem.why for problem in problems]) and not upload.accepted_rows,
-            **(self._sorted_rows(upload) if upload.state == State.READY else {}),
+            **(self._sorted_rows(upload) if upload.state == State.DONE else {}),
         )
         return self.render_to_response(context)
 
@@ -171,7 +171,7 @@ class PreviewPage(ImportPage):
         return redirect(self.address("preview", upload.pk))
 
     def _commit(self, upload: Upload) -> HttpResponse:
-        if upload.state != State.TAKEN and upload.state != State.READY:
+        if upload.state != State.TAKEN and upload.state != State.DONE:
             return redirect(self.address("preview", upload.pk))
         try:
             with transaction.atomic():

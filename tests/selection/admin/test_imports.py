@@ -435,7 +435,7 @@ def test_a_large_file_says_how_far_it_is_checked(requester, monkeypatch):
     preview = upload(requester, admin_url("pool_import", pool.pk), text)
     assert "1,000 of about 2,501 rows checked." in text_of(preview)
     assert "Import 2,500" not in text_of(preview)
-    uploads.finish_upload(Upload.objects.get())
+    uploads.go_on(Upload.objects.get(), float("inf"))
     preview = requester.get(preview.request["PATH_INFO"])
     assert "Import 2,500 workers" in text_of(preview)
     confirm(requester, preview)

@@ -27,7 +27,7 @@ def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
     sent = send(manager, f"pools/{pool.pk}", GERMAN, "Liste.csv")
     assert sent.status_code == 201
     file = sent.json()
-    assert (file["state"], file["kind"], file["into"]) == ("open", "workers", pool.pk)
+    assert (file["state"], file["kind"], file["into"]) == ("asking", "workers", pool.pk)
     assert file["columns"] == {"Arbeiter": "attribute", "Land": "attribute"}
     assert "there is no column “worker”" in file["error"]
     at = f"files/{file['id']}"
@@ -36,7 +36,7 @@ def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
 
     named = manager.patch(at, {"columns": {"Arbeiter": "worker"}}).json()
     assert named["columns"] == {"Arbeiter": "worker", "Land": "attribute"}
-    assert (named["state"], named["fine"], named["bad"], named["error"]) == ("ready", 2, 1, "")
+    assert (named["state"], named["fine"], named["bad"], named["error"]) == ("done", 2, 1, "")
     rows = manager.get(f"{at}/rows").json()
     assert rows[0] == {
         "line": 2,
@@ -69,7 +69,7 @@ def test_second_file_with_remembered_columns_needs_no_mapping(manager):
     first = send(manager, f"pools/{pool.pk}", GERMAN).json()
     manager.patch(f"files/{first['id']}", {"columns": {"Arbeiter": "worker"}})
     second = send(manager, f"pools/{pool.pk}", GERMAN).json()
-    assert (second["state"], second["remembered"], second["fine"]) == ("ready", True, 2)
+    assert (second["state"], second["remembered"], second["fine"]) == ("done", True, 2)
 
 
 def test_questions_and_answers_come_by_files_as_well(manager):
@@ -101,7 +101,7 @@ def test_a_survey_s_columns_are_given_questions_and_their_answers_taken(manager)
     worker = run.pool.workers.order_by("pk")[0].key
     text = f"Chiffre,Zeit,Frage 7,Say yes to 1.\n{worker},3,yes,no\n"
     file = send(manager, f"runs/{run.pk}", text).json()
-    assert (file["state"], file["questions"]) == ("open", {})
+    assert (file["state"], file["questions"]) == ("asking", {})
     at, kennung = f"files/{file['id']}", {"Chiffre": "worker"}
     for wrong, told in (("q777", "no question “q777”"), ("q1", "Two columns")):
         refused = manager.patch(at, {"columns": kennung, "questions": {"Frage 7": wrong}})
@@ -111,7 +111,7 @@ def test_a_survey_s_columns_are_given_questions_and_their_answers_taken(manager)
     assert named["questions"] == {"Frage 7": "q7", "Say yes to 1.": "q1"}
     asked = {"Say yes to 1.": ""}
     named = manager.patch(at, {"columns": kennung, "questions": asked}).json()
-    assert (named["state"], named["questions"], named["fine"]) == ("ready", {"Frage 7": "q7"}, 1)
+    assert (named["state"], named["questions"], named["fine"]) == ("done", {"Frage 7": "q7"}, 1)
     manager.post(f"{at}/take")
     kept = RecordedAnswer.objects.get()
     assert (kept.question.key, kept.response) == ("q7", "yes")
@@ -145,7 +145,7 @@ def test_a_long_file_is_followed_and_put_aside(manager, monkeypatch):
     pool = make_pool(1)
     file = send(manager, f"pools/{pool.pk}", rows).json()
     at = f"files/{file['id']}"
-    assert (file["state"], file["fine"], 20 < file["percent"] < 50) == ("reading", 1000, True)
+    assert (file["state"], file["fine"], 20 < file["percent"] < 50) == ("waiting", 1000, True)
     refused = manager.post(f"{at}/take")
     assert (refused.status_code, "still being read" in refused.json()["error"]) == (409, True)
     assert manager.post(f"{at}/undo").status_code == 409
@@ -157,13 +157,13 @@ def test_a_file_with_two_readings_is_refused_until_one_is_named(manager):
     question_set = make_questions(0)
     raw = "question,choices,answer,level\nA bird?,yes|no,1,easy\nA dog?,yes|no,0,easy\n"
     file = send(manager, f"question-sets/{question_set.pk}", raw).json()
-    assert (file["state"], file["columns"]["level"]) == ("open", "")
+    assert (file["state"], file["columns"]["level"]) == ("asking", "")
     assert file["readings"] == {"numbers from 0": ["1", "no"], "1 is yes": ["1", "yes"]}
     assert "“no” (numbers from 0), or “yes” (1 is yes): choose the “reading”" in file["error"]
     wrong = manager.patch(f"files/{file['id']}", {"reading": "roman"})
     assert wrong.json()["error"].startswith("“roman” is no reading of answers: there are text,")
     file = manager.patch(f"files/{file['id']}", {"reading": "1 is yes"}).json()
-    assert (file["state"], file["reading"]) == ("ready", "1 is yes")
+    assert (file["state"], file["reading"]) == ("done", "1 is yes")
     manager.post(f"files/{file['id']}/take")
     assert question_set.questions.get(key="A bird?").accepted == ["yes"]
 

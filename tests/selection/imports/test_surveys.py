@@ -115,7 +115,7 @@ def survey(run: Run, said: str = "yes", workers: int = 3) -> bytes:
 
 def bring(run: Run, raw: bytes, name: str = "f.xlsx") -> Upload:
     made = uploads.create_upload("answers", run, name, raw, at_once=False)
-    uploads.finish_upload(made)
+    uploads.go_on(made, float("inf"))
     return made
 
 
@@ -123,9 +123,9 @@ def bring(run: Run, raw: bytes, name: str = "f.xlsx") -> Upload:
 def test_survey_answers_wait_or_count_are_undone_and_remembered():
     run = make_run(slots=6, slots_per_worker=1)
     made = bring(run, survey(run))
-    assert (made.state, made.accepted_rows, made.bad, made.passed) == ("ready", 9, 0, 0)
+    assert (made.state, made.accepted_rows, made.bad, made.passed) == ("done", 9, 0, 0)
     uploads.name_columns(made, column_plan.ColumnPlan(**made.plan), at_once=False)
-    uploads.finish_upload(made)
+    uploads.go_on(made, float("inf"))
     commit.commit_import(made.pk)
     kept = RecordedAnswer.objects.filter(candidate__run=run)
     assert {(one.question.key, one.response) for one in kept} == {

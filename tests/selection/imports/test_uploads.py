@@ -18,7 +18,7 @@ from selection.models import (
     UploadedRow,
     Worker,
 )
-from selection.outbox import celery_messages
+from selection.outbox import celery_messages, jobs
 from tests.worlds import make_pool, make_questions, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ State = Upload.State
 def bring(kind: str, target, text: str | bytes, name: str = "f.csv") -> Upload:
     raw = text.encode() if isinstance(text, str) else text
     upload = uploads.create_upload(kind, target, name, raw, at_once=False)
-    uploads.finish_upload(upload)
+    uploads.go_on(upload, float("inf"))
     return upload
 
 
@@ -70,7 +70,7 @@ def handed_out(monkeypatch):
 def test_import_is_all_or_nothing():
     pool = make_pool(3)
     upload = bring("workers", pool, many(25, "new"))
-    assert state_of(upload) == State.READY
+    assert state_of(upload) == State.DONE
     assert (upload.accepted_rows, upload.bad, upload.position) == (25, 0, 25)
     assert pool.workers.count() == 3
     assert not pool.workers.filter(name="new").exists()
@@ -86,25 +86,14 @@ def test_long_import_is_queued_and_continues_after_the_stored_rows(monkeypatch, 
     monkeypatch.setattr(uploads, "A_TURN", 0)
     pool = make_pool(0)
     upload = uploads.create_upload("workers", pool, "f.csv", many(35).encode())
-    assert (upload.state, upload.position, handed_out) == (State.READING, 10, [str(upload.pk)])
-    uploads.work_on_upload(upload.pk)
+    assert (upload.state, upload.position, handed_out) == (State.WAITING, 10, [str(upload.pk)])
+    jobs.work_on_job(upload.pk)
     assert UploadedRow.objects.count() == Upload.objects.get().position == 20
-    uploads.work_on_upload(upload.pk)
-    uploads.work_on_upload(upload.pk)
-    uploads.work_on_upload(upload.pk)
-    assert state_of(upload) == State.READY
+    jobs.work_on_job(upload.pk)
+    jobs.work_on_job(upload.pk)
+    jobs.work_on_job(upload.pk)
+    assert state_of(upload) == State.DONE
     assert [row.line for row in upload.rows.all()] == list(range(2, 37))
-
-
-@pytest.mark.usefixtures("small_pieces")
-def test_simultaneous_sorters_store_a_piece_once():
-    upload = uploads.create_upload(
-        "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
-    )
-    other = Upload.objects.get(pk=upload.pk)
-    assert staging.stage_rows(upload, lambda: True) is False
-    assert staging.stage_rows(other, lambda: True) is None
-    assert UploadedRow.objects.count() == 10
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -117,22 +106,23 @@ def test_sorter_of_a_cancelled_file_stops():
         uploads.discard_upload(upload)
         return False
 
-    assert staging.stage_rows(upload, cancelled) is None
+    with pytest.raises(jobs.JobLost):
+        staging.stage_rows(upload, cancelled)
     assert not UploadedRow.objects.exists()
-    uploads.work_on_upload(upload.pk)  # a message that comes late
+    jobs.work_on_job(upload.pk)  # a message that comes late
 
 
-@pytest.mark.usefixtures("small_pieces", "handed_out")
-def test_sweep_queues_lost_uploads_and_deletes_abandoned_ones(handed_out):
+@pytest.mark.usefixtures("small_pieces")
+def test_sweep_goes_on_with_lost_uploads_and_deletes_abandoned_ones(handed_out):
     upload = uploads.create_upload(
         "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
     )
-    uploads.sweep_uploads()
+    jobs.sweep_jobs()
     assert handed_out == []
-    Upload.objects.update(moved=timezone.now() - uploads.QUEUE.lost * 2)
-    uploads.sweep_uploads()
+    Upload.objects.update(sent=timezone.now() - jobs.IN_TURNS.lost * 2)
+    jobs.sweep_jobs()
     assert handed_out == [str(upload.pk)]
-    Upload.objects.update(created=timezone.now() - uploads.KEPT * 2)
+    Upload.objects.update(expires=timezone.now())
     uploads.sweep_uploads()
     assert not Upload.objects.exists()
 
@@ -169,18 +159,18 @@ def test_unknown_columns_are_asked_for_and_remembered_for_the_team():
     pool = make_pool(0)
     text = "Chiffre;Vorname\nA1;Jörg\n".encode("cp1252")
     upload = bring("workers", pool, text)
-    assert upload.state == State.OPEN
+    assert upload.state == State.ASKING
     plan = column_plan.apply_column_choices(
         column_plan.ColumnPlan(**upload.plan),
         upload.header,
         [("Chiffre", "worker"), ("Vorname", "name")],
     )
     uploads.name_columns(upload, plan)
-    assert state_of(upload) == State.READY
+    assert state_of(upload) == State.DONE
     commit.commit_import(upload.pk)
     assert pool.workers.get(key="A1").name == "Jörg"
     again = bring("workers", pool, "Vorname,Chiffre\nAda,A2\n")
-    assert again.state == State.READY
+    assert again.state == State.DONE
     assert column_plan.ColumnPlan(**again.plan).remembered
     assert ColumnNames.objects.count() == 1
 

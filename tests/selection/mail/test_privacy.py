@@ -12,6 +12,7 @@ from selection.errors import Refused
 from selection.imports import commit, uploads
 from selection.mail import invitations, opt_outs
 from selection.models import AuditEntry, Mail, OptOut, Run, Upload, Worker
+from selection.outbox import jobs
 from tests.worlds import answer_all, crowd, make_pool, make_run
 
 from .conftest import send_all
@@ -25,7 +26,7 @@ FILE = (
 
 def bring(pool, text: str) -> Upload:
     upload = uploads.create_upload(Upload.Kind.WORKERS, pool, "workers.csv", text.encode())
-    uploads.work_on_upload(upload.pk)
+    jobs.work_on_job(upload.pk)
     return commit.commit_import(upload.pk)[0]
 
 
@@ -78,7 +79,7 @@ def test_a_wrong_address_is_refused_with_its_line():
     upload = uploads.create_upload(
         Upload.Kind.WORKERS, make_pool(1), "workers.csv", b"worker,email\nw5,nobody at home\n"
     )
-    uploads.work_on_upload(upload.pk)
+    jobs.work_on_job(upload.pk)
     (row,) = upload.rows.all()
     assert (row.line, "an address like ada@example.org" in row.why) == (2, True)
 

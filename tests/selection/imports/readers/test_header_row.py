@@ -44,7 +44,7 @@ SURVEY = [["Wann", "Worker ID", "q1", "q2"], ["1 May", "w0", "yes", "no"], ["", 
 
 def taken(kind: str, target, raw: bytes) -> Upload:
     upload = uploads.create_upload(kind, target, "file.xlsx", raw)
-    assert upload.state == Upload.State.READY, upload.error
+    assert upload.state == Upload.State.DONE, upload.error
     return commit.commit_import(upload.pk)[0]
 
 
@@ -173,7 +173,7 @@ def test_api_reports_and_takes_the_header_row(token):
     assert "has nothing in row 50" in beyond["error"]
     body = json.dumps({"header": 3, "columns": {"Kennung": "worker"}})
     said = api.patch(at, body, content_type="application/json").json()
-    assert (said["header"], said["fine"], said["state"]) == (3, 2, "ready")
+    assert (said["header"], said["fine"], said["state"]) == (3, 2, "done")
     api.post(f"{at}/take", {}, content_type="application/json")
     assert set(pool.workers.values_list("key", flat=True)) == {"w1", "w2"}
 
