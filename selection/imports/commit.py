@@ -127,7 +127,7 @@ def forget_uploads(uploads: QuerySet[Upload]) -> None:
 
 def _lock_upload(upload_id: Any, state: Upload.State) -> Upload:
     rows = Upload.objects.select_for_update().defer("content").filter(pk=upload_id, state=state)
-    upload = rows.first()
+    upload: Upload | None = rows.first()
     if upload is None:
         raise NotFound("This file was imported or discarded already.")
     return upload

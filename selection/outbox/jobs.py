@@ -43,6 +43,7 @@ ENDING = ("state", "result", "progress", "error", "field", "status")
 Row = TypeVar("Row", bound=Model)
 AnyJob = TypeVar("AnyJob", bound=Job)
 Function = Callable[[Any], Any]
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,10 @@ class JobLost(Exception):
     """The job was deleted or changed, or another process has taken it over."""
 
 
-def perform(*kinds: str, **how: Any) -> Callable[[Function], Function]:
+def perform(*kinds: str, **how: Any) -> Callable[[AnyFunction], AnyFunction]:
     """Let the decorated function do the jobs of these kinds; see JobKind."""
 
-    def register(function: Function) -> Function:
+    def register(function: AnyFunction) -> AnyFunction:
         _kinds.update(dict.fromkeys(kinds, JobKind(function, **how)))
         return function
 

@@ -5,7 +5,7 @@ import pytest
 from selection import engine
 from selection.imports import uploads
 from selection.models import Answer, Pool, RecordedAnswer, Upload
-from selection.outbox import celery_messages
+from selection.outbox import celery_messages, jobs
 from selection.questions import corrections
 from tests.pages import admin_url, confirm, text_of, upload
 from tests.worlds import make_pool, make_questions, make_run, open_of
@@ -435,7 +435,7 @@ def test_a_large_file_says_how_far_it_is_checked(requester, monkeypatch):
     preview = upload(requester, admin_url("pool_import", pool.pk), text)
     assert "1,000 of about 2,501 rows checked." in text_of(preview)
     assert "Import 2,500" not in text_of(preview)
-    uploads.go_on(Upload.objects.get(), float("inf"))
+    jobs.work_on_job(Upload.objects.get().pk)
     preview = requester.get(preview.request["PATH_INFO"])
     assert "Import 2,500 workers" in text_of(preview)
     confirm(requester, preview)
