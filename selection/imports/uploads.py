@@ -50,7 +50,7 @@ def refuse_large(name: str, size: int) -> None:
 def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
     """Store the file, with its first rows staged if its columns are recognised.
 
-    at_once  else no row is staged yet: the caller calls ``finish_upload``
+    at_once  else no row is staged yet: the caller calls ``go_on``
 
     Raises Refused if it cannot be read, Conflict if its target takes no file.
     """
