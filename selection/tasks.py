@@ -26,7 +26,7 @@ from .engine import late_regrades
 from .errors import Busy, cannot_write
 from .forecast import running_forecast
 from .imports import uploads
-from .model_workers import requests as model_requests
+from .model_workers import dispatcher
 from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
 from .outbox import jobs
@@ -68,7 +68,7 @@ def advance(run_id: int) -> None:
             failing_models.sweep_failing(run_id)
             step = engine.advance(run_id, wait=False)
         if step:
-            model_requests.request_calls(run_id)
+            dispatcher.request_calls(run_id)
             connectors.request_exchanges(run_id)
             context = {"run": run_id, "step": step.number}
             logger.info("Step %s of run %s.", step.number, run_id, extra=context)
@@ -102,7 +102,7 @@ def poll_tool(connection_id: int) -> None:
 @shared_task(base=Patient)
 def call_models() -> None:
     with actor.acting_as_part("models"):
-        model_requests.make_calls_alone()
+        dispatcher.make_calls_alone()
 
 
 @shared_task(base=Patient)
@@ -185,7 +185,7 @@ def expire() -> None:
 
 
 PARTS: list[Callable[[], object]] = [
-    model_requests.sweep_calls,
+    dispatcher.sweep_calls,
     expire,
     late_regrades.sweep_late_regrades,
     wake_all,

@@ -1,6 +1,7 @@
 """The result of an evaluation, as text and for programs."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
@@ -8,17 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from selection.model_workers.prices import to_amount
-from selection.model_workers.unreadable import EXAMPLE_LENGTH, EXAMPLES, ReplyCount
+from selection.model_workers.unreadable import EXAMPLE_LENGTH, EXAMPLES, ReplyCount, build_count
 from selection.runs import money
 from selection.texts import counted
 
-from .ledger import Row
 from .runs import GUARANTEE, Evaluation
 
 LINE = "{place:>3}  {name:<40} {accuracy:>8}  {calls:>6} calls  {cost:>12}  {verdict}"
 CHECKED = "{name:<40} {read:<20} {tokens:>7} {cost:>12} {seconds:>8}  {problem}"
 HEAD = ("model", "reply read as", "tokens", "price", "time", "problem")
-LOST = {"empty": "empty", "cut off": "cut_off", "refused": "refused", "unreadable": "unreadable"}
 
 
 class Result:
@@ -71,29 +70,24 @@ class Result:
 
     @cached_property
     def replies(self) -> list[ReplyCount]:
-        by_model: dict[str, list[Row]] = {}
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        right, examples = Counter[str](), defaultdict[str, list[str]](list)
         for row in self.evaluation.ledger.list_replies(self.evaluation.number):
-            by_model.setdefault(row["model"], []).append(row)
-        return [self._count_replies(name, rows) for name, rows in sorted(by_model.items())]
-
-    def _count_replies(self, name: str, rows: Sequence[Row]) -> ReplyCount:
-        grades = [
-            self.evaluation.questions[row["question"]].grade(row["answer"])
-            for row in rows
-            if row["answer"]
+            name, question = row["model"], self.evaluation.questions[row["question"]]
+            counts[name][row["result"]] += 1
+            if row["answer"]:
+                right[name] += question.grade(row["answer"])
+            else:
+                examples[name].append((row["reply"].strip() or row["problem"])[:EXAMPLE_LENGTH])
+        return [
+            build_count(
+                name,
+                name in self.asking,
+                {result: (n, right[name]) for result, n in counts[name].items()},
+                examples[name][-EXAMPLES:],
+            )
+            for name in sorted(counts)
         ]
-        lost = [row for row in rows if not row["answer"]]
-        examples = [(row["reply"].strip() or row["problem"])[:EXAMPLE_LENGTH] for row in lost]
-        counts = {LOST[kind]: sum(row["result"] == kind for row in lost) for kind in LOST}
-        return ReplyCount(
-            worker=name,
-            replies=len(rows),
-            right=sum(grades),
-            wrong=len(grades) - sum(grades),
-            asking=name in self.asking,
-            examples=examples[-EXAMPLES:],
-            **counts,
-        )
 
     # -- as text
 

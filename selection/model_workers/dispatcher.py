@@ -2,11 +2,13 @@
 
 import logging
 import time
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from django.core.cache import cache
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
@@ -14,8 +16,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_obj
 from selection import db_clock, wakeups
 from selection.db.related import attach_related
 from selection.errors import Refused
-from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Run
+from selection.models import Assignment, Candidate, Endpoint, ModelCall, ModelServer, Run
 from selection.models.model_workers import PROBLEM_LENGTH
+from selection.outbox import celery_messages
 
 from . import api_keys, ledger, spending
 from .call_pool import CallPool, Request
@@ -34,6 +37,11 @@ SETTINGS_REST = timedelta(minutes=5)  # after a failure that somebody has to men
 RENEWAL = 15.0  # seconds after which the calls in flight are renewed, and lost ones looked for
 # By server, kept from task to task: a rate is of a minute, and a server may ask for a longer rest.
 THROTTLES: dict[int, Throttle] = {}
+TASK = "selection.tasks.call_models"
+LOCK, LOCK_SECONDS = "model-calls", 60
+# Seconds of a task: at most, and without anything to do. At its end it waits for its slowest call
+# and begins none, so the end must be rare.
+WORKING, IDLE = 300.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -274,7 +282,40 @@ def _note_failures(endpoint_id: int, failures: Sequence[Outcome]) -> None:
         wakeups.request_step(*run_id)
 
 
-# -- by task
+# -- the Celery task: requested after steps, done by one process at a time
+
+
+def request_calls(run_id: int) -> None:
+    if Candidate.objects.filter(run=run_id, worker__endpoint__isnull=False).exists():
+        celery_messages.request_task(TASK)
+
+
+def make_calls_alone() -> None:
+    """Make calls, unless another process does; ask for another task if there is more to do.
+
+    Only the rates and concurrency of servers rest on being alone: the ledger is safe in any case.
+    """
+    celery_messages.mark_received(TASK)
+    name = uuid.uuid4().hex
+    if not cache.add(LOCK, name, LOCK_SECONDS):
+        return
+    try:
+        more = make_calls(WORKING, IDLE, lambda: cache.touch(LOCK, LOCK_SECONDS))
+    finally:
+        if cache.get(LOCK) == name:
+            cache.delete(LOCK)
+    if more:
+        celery_messages.request_task(TASK)
+
+
+def sweep_calls() -> None:
+    """Close calls of processes that ended, and request the calls whose request was lost."""
+    if closed := ledger.close_interrupted():
+        logger.warning("%s calls of models were interrupted.", closed)
+    for server in list_servers():
+        if list_callable(server, None, 1).exists():
+            celery_messages.request_task(TASK)
+            return
 
 
 def make_calls(seconds: float, idle: float, keep_alive: Callable[[], object]) -> bool:

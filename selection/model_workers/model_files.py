@@ -391,7 +391,7 @@ def read_texts(folder: pathlib.Path | None, pattern: str) -> list[tuple[str, str
     return [(path.stem, _read_text(folder, path)) for path in paths]
 
 
-def find_file(folder: pathlib.Path, name: str) -> Path:
+def find_file(folder: pathlib.Path, name: str) -> pathlib.Path:
     """Find a file by its name relative to the folder. Raises Refused if it is not in the folder."""
     path = pathlib.PurePath(name)
     inside = not path.is_absolute() and ".." not in path.parts

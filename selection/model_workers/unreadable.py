@@ -102,7 +102,12 @@ def count_replies(run: Run) -> list[ReplyCount]:
     losers = [worker for worker, results in counts.items() if set(results) & set(LOST)]
     examples = _list_examples(run, losers)
     return [
-        _build_count(seat, counts[seat.worker_id], examples.get(seat.worker_id, []))
+        build_count(
+            seat.worker.key,
+            seat.unreadable == Candidate.Unreadable.ASKING and not seat.gone,
+            counts[seat.worker_id],
+            examples.get(seat.worker_id, []),
+        )
         for seat in seats.order_by("worker__key")
     ]
 
@@ -226,13 +231,14 @@ def _pause_run(run_id: int, workers: Collection[int]) -> None:
     events.write_event(run, "pause", f"Paused: too many replies without an answer from {quotes}.")
 
 
-def _build_count(
-    seat: Candidate, found: Mapping[str, tuple[int, int]], examples: list[str]
+def build_count(
+    worker: str, asking: bool, found: Mapping[str, tuple[int, int]], examples: list[str]
 ) -> ReplyCount:
+    """Build the count from (replies, right answers) by result."""
     read, hits = found.get(Result.READ, (0, 0))
     empty, cut_off, refused, unread = (found.get(kind, (0, 0))[0] for kind in LOST)
     return ReplyCount(
-        worker=seat.worker.key,
+        worker=worker,
         replies=sum(n for n, _ in found.values()),
         right=hits,
         wrong=read - hits,
@@ -240,7 +246,7 @@ def _build_count(
         cut_off=cut_off,
         refused=refused,
         unreadable=unread,
-        asking=seat.unreadable == Candidate.Unreadable.ASKING and not seat.gone,
+        asking=asking,
         examples=examples,
     )
 
