@@ -12,8 +12,8 @@ from selection.texts import plural
 MOST_NAMED = 3
 
 
-def store_item(item: Model) -> None:
-    """Store the item. Raises Refused with the fault of the first invalid field."""
+def validate_item(item: Model) -> None:
+    """Raise Refused with the fault of the first invalid field."""
     if not str(item).strip():
         raise Refused("The name is empty.")
     try:
@@ -22,6 +22,10 @@ def store_item(item: Model) -> None:
         field, messages = next(iter(error.message_dict.items()))
         label = "" if field == "__all__" else f"{_field_label(item, field)}: "
         raise Refused(f"{label}{messages[0]}") from error
+
+
+def store_item(item: Model) -> None:
+    validate_item(item)
     if isinstance(item, QuestionSet) and (
         reason := validation.refuse_limit(item, item.most_workers)
     ):

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Greatest
@@ -23,6 +22,7 @@ from selection.models import (
     plain_key,
 )
 from selection.models.watches import HIGHEST_LEVEL, LEVEL_RANGE, LOWEST_LEVEL
+from selection.runs import deletion
 from selection.texts import counted
 from selection.viewer_locale import format_figure
 
@@ -70,13 +70,7 @@ def create_watch(
 
 
 def _validate(watch: Watch, question_sets: Collection[QuestionSet]) -> None:
-    if not watch.name.strip():
-        raise Refused("The name is empty.")
-    try:
-        watch.full_clean()
-    except ValidationError as error:
-        field, messages = next(iter(error.message_dict.items()))
-        raise Refused(f"{field.replace('_', ' ').capitalize()}: {messages[0]}") from error
+    deletion.validate_item(watch)
     if not question_sets:
         raise Refused("Choose at least one question set: the watch needs gold questions.")
     if any(one.team_id != watch.team_id for one in question_sets):

@@ -61,5 +61,13 @@ def find_twins(watch: Watch) -> dict[int, set[int]]:
     return {pk: pks for pks in groups if len(pks) > 1 for pk in pks}
 
 
+def list_twins(watch: Watch) -> list[list[Question]]:
+    """List the questions in use that are there several times, those of one text together."""
+    twins = find_twins(watch)
+    in_use = Question.objects.filter(retired=None).select_related("question_set").in_bulk(twins)
+    groups = sorted({tuple(sorted(pks & in_use.keys())) for pks in twins.values()})
+    return [[in_use[pk] for pk in group] for group in groups if len(group) > 1]
+
+
 def _questions(watch: Watch) -> QuerySet[Question]:
     return Question.objects.filter(question_set__watches=watch).order_by()

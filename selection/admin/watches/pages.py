@@ -18,7 +18,7 @@ from selection.errors import Refused
 from selection.models import Watch, WatchedWorker
 from selection.models.watches import SETTINGS
 from selection.texts import count_noun
-from selection.watches import alarms, begin, overview, practice, requalification
+from selection.watches import alarms, begin, meetings, overview, practice, requalification
 from selection.worker import link_rotation, links
 
 from .forms import PERMISSION, SHARES, BeginForm, SettingsForm, WorkersForm
@@ -111,6 +111,7 @@ class WatchPage(ActionPage):
             ],
             most=requalification.MOST,
             sets=watch.question_sets.all(),
+            twins=meetings.list_twins(watch),
             files=exports.WATCH_FILES,
             places=[describe_link(link) for link in connectors.list_watch_links(watch)],
             **kwargs,

@@ -8,6 +8,7 @@ from selection.models import GoldAnswer, Question, Run, Watch
 from selection.runs.roster import eligibility
 from selection.watches import begin, gold, meetings, overview, steps
 from tests.label_studio_world import MANUAL, add_project, join
+from tests.pages import admin_url, text_of
 from tests.selection.connectors.test_label_studio_gold import connection as connection
 from tests.selection.connectors.test_label_studio_gold import inside as inside
 from tests.selection.connectors.test_label_studio_gold import studio as studio
@@ -137,6 +138,18 @@ def test_question_under_two_keys_or_in_two_sets_is_asked_once(models):
         *("unchanged", "refused", "unchanged", "refused"),
     ]
     assert meetings.unmet_questions(watch, [state_of(watch)]) == []
+
+
+def test_the_watch_s_page_lists_questions_that_are_there_twice(requester):
+    watch = make_watch(questions=3)
+    address = admin_url("watch_page", watch.pk)
+    assert "more than once" not in text_of(requester.get(address))
+    Question.objects.exclude(key="q2").update(prompt="Say yes.")
+    page = text_of(requester.get(address))
+    assert "1 question in these sets more than once" in page
+    assert [[one.key for one in group] for group in meetings.list_twins(watch)] == [["q0", "q1"]]
+    Question.objects.filter(key="q0").update(retired="2026-01-01T00:00Z")
+    assert meetings.list_twins(watch) == []
 
 
 def test_page_asks_the_other_of_two_questions_alike_if_one_is_retired():
