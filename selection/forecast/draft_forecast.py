@@ -10,9 +10,11 @@ from selection.algorithms import (
     describe_variant,
 )
 from selection.errors import Refused
+from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run, exposure, pass_marks
 from selection.runs.roster import eligibility
 from selection.runs.settings import drafts, validation
+from selection.texts import count_noun
 from topk import Goal
 
 from . import forecast_requests, inputs, mark_cost
@@ -152,7 +154,12 @@ def _describe_ignored(run: Run) -> str:
         *(["workers that may still join"] if run.enrolling and not run.enrol_most else []),
     ]
     ignored = f"The forecast ignores {' and '.join(parts)}." if parts else ""
-    return " ".join(filter(None, (ignored, _describe_mark(run))))
+    if run.slots > 1 and has_models_only(run.pool):
+        ignored += (
+            f" Up to {count_noun(run.slots, 'question', 'are')} out at once: this needs more calls "
+            "than one question at a time."
+        )
+    return " ".join(filter(None, (ignored.strip(), _describe_mark(run))))
 
 
 def _describe_mark(run: Run) -> str:

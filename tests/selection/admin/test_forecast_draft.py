@@ -8,7 +8,7 @@ from selection.models import ForecastRequest, Run
 from selection.outbox import celery_messages
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
-from tests.worlds import make_pool, make_run
+from tests.worlds import make_models, make_pool, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -126,6 +126,14 @@ def test_the_page_names_factors_left_out_of_the_forecast(requester):
     run = draft(algorithm="credible", enrolling=True, options={"share": 0.5})
     ignored = "The forecast ignores options set by hand and workers that may still join."
     assert ignored in order(requester, run)
+
+
+def test_a_draft_of_models_says_that_asking_in_parallel_needs_more_calls(requester):
+    run = draft(algorithm="credible", slots=12)
+    words = "Up to 12 questions are out at once: this needs more calls"
+    assert words not in order(requester, run)
+    make_models(run.pool)
+    assert words in text_of(requester.get(admin_url("run_page", run.pk)))
 
 
 def test_draft_with_quotas_is_offered_only_applicable_ways(requester):
