@@ -2,12 +2,12 @@
 
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Model, Q
 
 from selection import audit, db_clock
 from selection.errors import Refused
@@ -37,7 +37,6 @@ from selection.models import (
     plain_key,
     worker_digest,
 )
-from selection.models.connectors import PROBLEM_LENGTH
 from selection.outbox import jobs
 from selection.runs.roster import membership, previews
 
@@ -78,7 +77,6 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> Facts:
     _forget_jobs(rows, pseudonym)
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
-    _forget_connections(rows, replace)
     changed = _forget_entries(entries, rows, pseudonym, replace)
     withdrawn = [str(run) for run in runs if _withdraw_erased(run, pseudonym, who, why)]
     for row in rows:
@@ -111,22 +109,26 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
 
 
 def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:
-    for event in events:
-        event.what, event.why = replace(event.what), replace(event.why)[:300]
-    Event.objects.bulk_update(events, ["what", "why"], 500)
-    mails = list(Mail.objects.filter(watch__workers__worker__in=rows).distinct())
-    for mail in mails:
-        mail.words = replace(mail.words)
-    Mail.objects.bulk_update(mails, ["words"], 500)
-    complaints = list(QuestionReport.objects.filter(assignment__candidate__worker__in=rows))
-    for complaint in complaints:
-        complaint.text = replace(complaint.text)
-    QuestionReport.objects.bulk_update(complaints, ["text"], 500)
-    candidates = list(Candidate.objects.filter(worker__in=rows))
-    for row in candidates:
-        row.by_hand_why = replace(row.by_hand_why)[:300]
-        row.decided_why = replace(row.decided_why)[:300]
-    Candidate.objects.bulk_update(candidates, ["by_hand_why", "decided_why"], 500)
+    """Replace the names in texts; an algorithm's reasons for verdicts name nobody."""
+    team = rows[0].pool.team_id
+    places: list[tuple[Iterable[Model], list[str]]] = [
+        (events, ["what", "why"]),
+        (Mail.objects.filter(watch__workers__worker__in=rows).distinct(), ["words"]),
+        (QuestionReport.objects.filter(assignment__candidate__worker__in=rows), ["text"]),
+        (Candidate.objects.filter(worker__in=rows), ["by_hand_why"]),
+        (Connection.objects.filter(team=team).exclude(problem=""), ["problem"]),
+        (RunConnection.objects.filter(run__team=team), ["problem", "memory"]),
+        (WatchConnection.objects.filter(watch__team=team), ["problem", "memory"]),
+    ]
+    for texts, names in places:
+        for row in texts:
+            old = {name: getattr(row, name) for name in names}
+            new = {name: _replace_in_value(value, replace) for name, value in old.items()}
+            for name, value in new.items():
+                limit = getattr(row._meta.get_field(name), "max_length", None)
+                new[name] = value[:limit] if limit else value
+            if new != old:
+                type(row)._base_manager.filter(pk=row.pk).update(**new)
 
 
 def _forget_uploads(rows: list[Worker]) -> None:
@@ -174,20 +176,6 @@ def _forget_messages(rows: list[Worker], replace: Replace) -> None:
     for message in (*deliveries, *calls):
         body = _replace_in_value(json.loads(message.body), replace)
         message.keep(body=json.dumps(body, ensure_ascii=False), said="")
-
-
-def _forget_connections(rows: list[Worker], replace: Replace) -> None:
-    """Replace the names in the problems and notes of connections."""
-    team = rows[0].pool.team_id
-    for connection in Connection.objects.filter(team=team).exclude(problem=""):
-        problem = replace(connection.problem)[:PROBLEM_LENGTH]
-        Connection.objects.filter(pk=connection.pk).update(problem=problem)
-    used = WatchConnection.objects.filter(watch__team=team)
-    links: list[Any] = [*RunConnection.objects.filter(run__team=team), *used]
-    for link in links:
-        problem = replace(link.problem)[:PROBLEM_LENGTH]
-        memory = _replace_in_value(link.memory, replace)
-        type(link)._default_manager.filter(pk=link.pk).update(problem=problem, memory=memory)
 
 
 def _json_forms(text: str) -> set[str]:

@@ -7,22 +7,12 @@ from collections.abc import Collection, Iterable
 from django.db.models import Q, QuerySet
 
 from selection.models import AuditEntry, Event, Run, Team, Worker
+from selection.runs.roster.model_checks import LEFT_OUT
 
 # Kinds of events that name workers; in other kinds a short id would match by chance.
-NAMING = (
-    "withdraw",
-    "take back",
-    "leave",
-    "absent",
-    "screened",
-    "regrade",
-    "by hand",
-    "link",
-    "recount",
-)
-
-
-WRITTEN = ("added", "changed", "deleted")  # kinds of entries with a run's settings
+NAMING = {"withdraw", "take back", "leave", "absent", "screened", "regrade", "by hand", "link"}
+NAMING |= {"recount", Run.REPLACED, "pause", "unreadable"}
+WRITTEN = {"added", "changed", "deleted"}  # kinds of entries with a run's settings
 
 
 def same_person(key: str, team: Team | int) -> list[Worker]:
@@ -52,10 +42,11 @@ def mention_pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, spellings))})(?![\w@/-])")
 
 
-def events_of(rows: Iterable[Worker]) -> QuerySet[Event]:
-    """Find events of the worker's runs that may name them in text or reason."""
-    events = Event.objects.filter(run__in=runs_of(rows))
-    return events.filter(Q(kind__in=NAMING) | ~Q(why="")).order_by("pk")
+def events_of(rows: list[Worker]) -> QuerySet[Event]:
+    """Find events that may name the worker in text or reason."""
+    naming = Q(run__in=runs_of(rows)) & (Q(kind__in=NAMING) | ~Q(why=""))
+    listing = Q(run__in=listing_runs(rows[0].pool.team_id), what__startswith=LEFT_OUT)
+    return Event.objects.filter(naming | listing).order_by("pk")
 
 
 def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
@@ -65,7 +56,8 @@ def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
     runs = [str(pk) for pk in runs_of(rows).values_list("pk", flat=True)]
     about = Q(model="worker") & (Q(item__in=ids) | Q(name__in=keys))
     naming = Q(model="run", item__in=runs) & (Q(kind__in=NAMING) | ~Q(why=""))
-    listing = Q(model="run", item__in=list(map(str, listing_runs(team))), kind__in=WRITTEN)
+    listing = Q(model="run", item__in=list(map(str, listing_runs(team))))
+    listing &= Q(kind__in=WRITTEN) | Q(after__said__startswith=LEFT_OUT)
     return AuditEntry.objects.filter(about | naming | listing, team=team).order_by("id")
 
 

@@ -23,6 +23,7 @@ from . import eligibility
 CHECK = "check_models"  # kind of job
 SECONDS = 1.0  # between two reports of its progress
 MOST_SHOWN = 2_000  # characters of a reply
+LEFT_OUT = "Left out before the start"  # begins the event
 
 
 def list_models(run: Run) -> QuerySet[Endpoint]:
@@ -104,4 +105,4 @@ def leave_out(run: Run, keys: Collection[str], by: str) -> None:
             "the models, or select fewer workers."
         )
     locked.save(update_fields=["left_out"])
-    events.write_event(locked, "draft", f"Left out before the start: {', '.join(keys)}.", by)
+    events.write_event(locked, "draft", f"{LEFT_OUT}: {', '.join(keys)}.", by)

@@ -15,6 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from selection import engine, privacy, reports, tasks
+from selection.actor import acting_as_part
+from selection.history import events
 from selection.imports import commit, uploads
 from selection.models import (
     DELETED,
@@ -36,7 +38,7 @@ from selection.models import (
 from selection.privacy.identity import same_people
 from selection.questions import corrections
 from selection.runs import consistency, lifecycle, manual_verdicts
-from selection.runs.roster import membership
+from selection.runs.roster import membership, model_checks
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -259,6 +261,26 @@ def test_names_are_replaced_as_whole_words_with_any_characters(key):
     assert event.what == f"Withdrawn: {done.pseudonym}."
     assert event.why == f"{done.pseudonym} asked to, w11 did not"
     assert Worker.objects.filter(pk=others.pk, key="w11").exists()
+
+
+@pytest.mark.parametrize("kind", ["withdraw", Run.REPLACED, "pause", "unreadable"])
+def test_every_kind_of_event_that_names_a_worker_is_erased(kind):
+    run = make_run(pool=make_pool(4))
+    with acting_as_part("engine"):
+        events.write_event(run, kind, "About: “w0”, w1.")
+    done = privacy.erase_worker(privacy.same_person("w0", run.team), "ada")
+    texts = list(run.events.filter(kind=kind).values_list("what", flat=True))
+    assert f"About: “{done.pseudonym}”, w1." in texts
+    assert "w0" not in everything()
+
+
+def test_a_worker_left_out_of_a_draft_is_erased_there():
+    run = make_run(pool=make_pool(4), start=False)
+    with acting_as_part("engine"):
+        model_checks.leave_out(run, ["w0"], "ada")
+    done = privacy.erase_worker(privacy.same_person("w0", run.team), "ada")
+    assert run.events.get(kind="draft").what.endswith(f": {done.pseudonym}.")
+    assert "w0" not in everything()
 
 
 def test_erasure_works_on_page_api_and_command(ada):
