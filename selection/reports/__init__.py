@@ -15,8 +15,7 @@ from .answers import (
     open_table,
 )
 from .collusion import find_signs
-from .dump import dump_run
-from .dump_text import dump_text
+from .dump import dump_run, dump_text
 from .durations import format_duration
 from .end_claims import EndClaims, claims_at_end
 from .explain import explain_candidate

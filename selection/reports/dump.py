@@ -1,10 +1,14 @@
 """Dump of a run, from which anybody can recompute its end: docs/dumps.md, topk.verify."""
 
+import json
+import tempfile
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from hashlib import sha256
 from itertools import chain, groupby
-from typing import Any
+from typing import IO, Any
 
+from django.db import transaction
 from django.db.models import Model
 
 from selection.errors import Refused
@@ -23,7 +27,7 @@ from selection.runs.settings import guarantees
 from selection.runs.settings.run_settings import RUN_SETTINGS, Dumped
 from selection.version import __version__
 from topk import expand_memory, pack_memory
-from topk.verify import FORMAT, VERSION, digest_of
+from topk.verify import FORMAT, VERSION, canonical_json, digest_of
 
 from .guarantee import guarantee_of_run
 from .selection import selection_of_run
@@ -235,3 +239,52 @@ def _result_data(run: Run) -> dict[str, Any]:
         "guarantee": guarantee.text,
         "among": guarantees.describe_allowed_selections(run) if run.several else "",
     }
+
+
+CHARACTERS = 65_536
+
+
+def dump_text(run: Run, anonymous: bool = False) -> Iterator[str]:
+    """Write the text that ``json.dumps`` would make of ``dump_run``, with the same arguments."""
+    file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
+    with transaction.atomic():
+        locked = Run.objects.locked(run.pk) or run  # one snapshot: steps wait, answers do not
+        document = dump_frame(locked, anonymous)
+        digest = _write_digest(document, dump_candidates(locked, anonymous), file)
+    file.seek(0)
+    return _json_pieces(document | {"digest": digest}, file)
+
+
+def _write_digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:
+    """Compute the digest as ``topk.verify.digest_of``, and write the candidates to the file."""
+    digest = sha256()
+    for number, name in enumerate(sorted(document)):
+        digest.update(f"{',' if number else '{'}{canonical_json(name)}:".encode())
+        if name != "candidates":
+            digest.update(canonical_json(document[name]).encode())
+            continue
+        digest.update(b"[")
+        for place, candidate in enumerate(people):
+            digest.update(f"{',' if place else ''}{canonical_json(candidate)}".encode())
+            file.write(f"{', ' if place else ''}{_encode_json(candidate)}")
+        digest.update(b"]")
+    digest.update(b"}")
+    return digest.hexdigest()
+
+
+def _json_pieces(document: dict[str, Any], file: IO[str]) -> Iterator[str]:
+    with file:
+        for number, (name, value) in enumerate(document.items()):
+            yield f"{', ' if number else '{'}{_encode_json(name)}: "
+            if name != "candidates":
+                yield _encode_json(value)
+                continue
+            yield "["
+            while piece := file.read(CHARACTERS):
+                yield piece
+            yield "]"
+    yield "}"
+
+
+def _encode_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

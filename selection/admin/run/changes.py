@@ -3,7 +3,7 @@
 Every page shows the effect on the guarantee before the change is made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
@@ -14,13 +14,14 @@ from django.shortcuts import redirect
 
 from selection import connectors, reports
 from selection.admin import styled
-from selection.admin.page import CandidatePage, Page, object_url
+from selection.admin.page import CandidatePage, FormPage, Page, object_url
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.models import Candidate, Run
 from selection.runs import changes, manual_verdicts, void_budget
 from selection.runs.roster import join_platforms, membership, previews, roster_opening
+from selection.runs.settings import drafts
 from selection.worker import link_rotation, links
 
 from .table import describe_presence
@@ -258,3 +259,32 @@ class WorkerChange(ChangeView, CandidatePage):
     def redirect_to_worker(self) -> HttpResponseRedirect:
         messages.success(self.request, "The new link is on this page; the old one no longer works.")
         return redirect("admin:selection_run_worker", self.object.pk, self.candidate.pk)
+
+
+class CopyForm(ReasonForm):
+    name = styled.CharField(label="Name", max_length=200)
+    same_seed = styled.BooleanField(
+        label="Same seed",
+        required=False,
+        help_text="Workers then get the same questions in the same order.",
+    )
+    field_order: Sequence[str] = ["name", "same_seed", "why"]
+
+
+class CopyPage(FormPage):
+    permission_required = ["selection.view_run", "selection.add_run"]
+    location = ("<int:pk>/copy/", "copy")
+    heading = "Copy {}"
+    below_object = True
+    template_name = "selection/run_copy.html"
+
+    def build_form(self, *data: Any) -> CopyForm:
+        form = CopyForm(*data)
+        form.initial["name"] = drafts.name_copy(self.object)
+        return form
+
+    def apply_form(self, form: CopyForm) -> HttpResponse:
+        name, same_seed, why = (form.cleaned_data[field] for field in CopyForm.field_order)
+        copied = drafts.copy_run(self.object, name, same_seed, self.username, why)
+        messages.success(self.request, "The copy is a draft. Edit the copy before its start.")
+        return redirect(object_url(copied))

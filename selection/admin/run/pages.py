@@ -38,7 +38,7 @@ from selection.texts import count_noun
 from selection.worker import links
 
 from . import bring_in, changes, forecast_draft, live, table
-from .copies import CopyPage
+from .changes import CopyPage
 from .live import LiveView
 from .mail import MailPage, SendPage
 from .prolific import ProlificPage

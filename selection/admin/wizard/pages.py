@@ -32,6 +32,7 @@ from selection.viewer_locale import format_figure
 
 from . import forecast_rows
 from .choices import ALGORITHM_OF_NEED, MARK
+from .forecast_rows import arrange_rows
 from .form import (
     LONGEST_ADDRESS,
     DraftForm,
@@ -41,7 +42,6 @@ from .form import (
     find_lasting_faults,
 )
 from .plan_input import plans_agree
-from .recommendation import arrange_rows
 
 
 class GuidePage(Page):

@@ -65,16 +65,11 @@ def state_guarantee(run: Run, workers: int) -> Guarantee:
     return qualify_statement(run, _build_selector(run, workers).guarantee)
 
 
-def qualify_statement(
-    run: Run, statement: Guarantee, kind: type[Selector] | None = None
-) -> Guarantee:
-    """Add the run's own conditions: its quotas or kinds of task, and its mark.
-
-    kind  the algorithm, if it is not the run's own
-    """
+def qualify_statement(run: Run, statement: Guarantee) -> Guarantee:
+    """Add the run's own conditions: its quotas or kinds of task, and its mark."""
     if run.several:
         statement = replace(statement, within=describe_allowed_selections(run))
-    elif run.quotas and (kind or run.selector_class).keeps_quotas:
+    elif run.quotas and run.selector_class.keeps_quotas:
         statement = replace(statement, within=Quotas.within)
     if statement.goal is Goal.MARK and statement.mark is None:
         statement = replace(statement, mark=run.pass_mark)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selection.admin.wizard.recommendation import arrange_rows
+from selection.admin.wizard.forecast_rows import arrange_rows
 from selection.algorithms import OUR_RULES
 from selection.forecast import Forecast, Plan, forecast_requests, no_shows, parts
 from selection.forecast.rows import SimulationLedger
