@@ -14,7 +14,7 @@ from selection import engine, exports
 from selection.exports import FORMATS
 from selection.models import Answer, Assignment, Worker
 from tests.pages import admin_url, confirm, lines_of, text_of, upload
-from tests.worlds import crowd, make_pool, make_run, open_of, play
+from tests.worlds import crowd, kept_run, make_pool, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
 
@@ -90,7 +90,7 @@ def test_a_draft_has_nothing_to_download(requester):
 
 
 def test_the_page_leads_to_every_format_that_one_may_take(requester):
-    run = play(make_run(questions=3000, price=1, currency="$"), crowd(1, 2))
+    run = kept_run(price=1, currency="$")
     page = requester.get(admin_url("run_page", run.pk)).content.decode()
     for name in FORMATS:
         address = admin_url("run_export", run.pk, name)
@@ -188,7 +188,7 @@ def test_open_questions_with_semicolons_come_back(requester):
 
 
 def test_a_table_of_workers_with_semicolons_comes_back(requester):
-    run = play(make_run(n=3, questions=3000), crowd(1, 2))
+    run = kept_run(n=3)
     table = requester.get(admin_url("run_export", run.pk, "all-csv"), headers=GERMAN)
     pool = make_pool(0)
     content = table.getvalue().decode()

@@ -11,7 +11,7 @@ from selection.models import Run
 from selection.runs import lifecycle, manual_verdicts
 from tests.pages import admin_url, text_of
 from tests.selection.reports.test_model_fit import odd_run
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, kept_run, make_run, play
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def test_the_selected_and_their_guarantee_come_before_alerts_and_progress(reques
 
 
 def test_outcome_states_accuracies_as_percentages_with_bounds(requester):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     line = next(line for line in reports.worker_standings(run) if line.selected)
     _, text = page_of(requester, run)
     shown = re.search(rf"{line.worker} {line.name} (\d+)%, (\d+)–(\d+) ", text)

@@ -12,7 +12,7 @@ from selection.models import Run
 from selection.runs import lifecycle
 from selection.runs.roster import membership
 from tests.pages import admin_url, text_of
-from tests.worlds import crowd, make_pool, make_run, play
+from tests.worlds import crowd, kept_run, make_pool, make_run, play
 
 pytestmark = pytest.mark.django_db
 
@@ -86,7 +86,7 @@ def test_names_are_never_taken_for_markup(requester):
 
 
 def test_the_border_is_drawn_below_the_best_k_in_order_of_merit_alone(requester):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     url = admin_url("run_page", run.pk)
     rows = list(requester.get(url).context["pieces"].rows)
     assert rows.index(next(name for name in rows if name.endswith("-border"))) == 2
@@ -109,7 +109,7 @@ def test_run_page_has_no_border_before_the_first_answer(requester):
 
 
 def test_a_verdict_has_a_shape_beside_its_colour(requester):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert text.count("▲ accepted") >= 2
     assert text.count("▼ rejected") >= 4

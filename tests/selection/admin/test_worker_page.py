@@ -14,7 +14,7 @@ from selection.runs import lifecycle
 from selection.runs.roster import membership
 from selection.worker import links
 from tests.pages import admin_url, text_of
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, kept_run, make_run, play
 
 pytestmark = pytest.mark.django_db
 
@@ -60,7 +60,7 @@ def test_worker_page_shows_answers_with_their_times(requester):
 
 
 def test_worker_page_explains_the_verdict(requester):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     text = text_of(card_of(requester, run))
     line = candidate(run)
     assert f"by {line.pulls} answers." in text

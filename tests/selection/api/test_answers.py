@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection import engine
 from selection.models import Answer, Assignment, RecordedAnswer
 from selection.questions import corrections
-from tests.worlds import crowd, make_run, open_of, play
+from tests.worlds import kept_run, make_run, open_of
 
 pytestmark = pytest.mark.django_db
 
@@ -111,7 +111,7 @@ def test_recorded_answers_are_taken_and_bad_rows_named(api, run):
 
 
 def test_standings_and_selection_are_returned(api):
-    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    run = kept_run()
     standings = api.get(f"/api/runs/{run.pk}/standings").json()
     assert [line["selected"] for line in standings] == [True, True] + [False] * 4
     selection = api.get(f"/api/runs/{run.pk}/selection").json()

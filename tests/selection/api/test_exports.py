@@ -6,7 +6,7 @@ from django.test import Client
 from selection import exports
 from selection.api import api
 from selection.exports import FORMATS
-from tests.worlds import crowd, make_run, play
+from tests.worlds import kept_run, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ def client(token: str) -> Client:
 
 
 def test_export_formats_equal_the_files_of_the_page(client):
-    run = play(make_run(questions=3000, price="0.10", currency="$"), crowd(1, 2))
+    run = kept_run(price="0.10", currency="$")
     for name, each in FORMATS.items():
         response = client.get(f"/api/runs/{run.pk}/export", {"format": name})
         assert response.status_code == 200
@@ -28,7 +28,7 @@ def test_export_formats_equal_the_files_of_the_page(client):
 
 
 def test_the_name_on_the_platform_and_the_pay_can_be_said(client):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     address = f"/api/runs/{run.pk}/export"
     said = client.get(address, {"format": "mturk", "named": "32"}).getvalue()
     assert b"UPDATE-32" in said
@@ -68,7 +68,7 @@ def test_the_reference_names_every_format():
 
 
 def test_a_table_has_decimal_commas_if_asked(client):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     url = f"/api/runs/{run.pk}/export"
     german = {"Accept-Language": "de"}
     usual = client.get(url, {"format": "csv"}, headers=german).getvalue()

@@ -12,7 +12,7 @@ from selection.models import Run, Skill
 from selection.runs import lifecycle, manual_verdicts
 from selection.runs.roster import membership
 from tests.pages import admin_url, lines_of, text_of
-from tests.worlds import crowd, make_pool, make_questions, make_run, play
+from tests.worlds import crowd, kept_run, make_pool, make_questions, make_run, play
 from topk.selected_arms import BY_ALGORITHM, BY_ANSWERS, BY_GUARANTEE
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -85,7 +85,7 @@ def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
 
 
 def test_planned_end_selects_as_planned():
-    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    run = kept_run()
     assert reports.export_run(run)["named_by"] == BY_ALGORITHM
     assert "expected" not in reports.export_run(run)["workers"][0]
     spent = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))

@@ -7,7 +7,7 @@ from selection import engine, reports
 from selection.models import Run
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, kept_run, make_run, play
 from topk import LIKE_THESE, THIS_SET
 
 pytestmark = pytest.mark.django_db
@@ -157,7 +157,7 @@ def test_certified_run_has_no_guarantee_with_too_few_answers(requester):
 
 
 def test_a_kept_guarantee_is_exported_with_its_epsilon():
-    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    run = kept_run()
     row = reports.export_run(run)
     assert (row["epsilon_reached"], row["scope"]) == (0.3, "every pool")
 

@@ -7,7 +7,7 @@ import pytest
 from selection import engine, reports
 from selection.errors import NotFound
 from selection.runs import lifecycle
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, kept_run, make_run, play
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ def test_a_fresh_run_reports_nothing_known():
 
 
 def test_a_kept_guarantee_is_exported_as_certified_with_ranked_workers():
-    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    run = kept_run()
     document = reports.export_run(run)
     assert document["certified"]
     assert document["guarantee"] == (

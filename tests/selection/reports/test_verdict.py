@@ -11,7 +11,7 @@ from selection.runs import lifecycle, manual_verdicts
 from selection.runs.roster import membership
 from tests.pages import admin_url, json_of, text_of
 from tests.selection.runs.test_cautious import answer_smoothly
-from tests.worlds import answer_all, crowd, make_run, play
+from tests.worlds import answer_all, kept_run, make_run, play
 from topk.verify import verify_dump
 
 from .test_collusion import around_20, play_slowly, respond_by_copying
@@ -83,7 +83,7 @@ def test_signs_of_sharing_are_in_the_verdict(requester, token):
 
 
 def test_a_verdict_by_hand_is_in_the_verdict(requester, token):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     assert reports.guarantee_of_run(run).verdict == "kept"
     manual_verdicts.override_verdict(run.candidates.get(arm=5), 1, "ada", "I know their work")
     check_one_verdict(requester, token, run, "1 accepted by hand")
@@ -97,7 +97,7 @@ def test_a_crowd_that_does_not_fit_is_in_the_verdict():
 
 
 def test_verdict_without_a_doubt_is_green(requester):
-    run = play(make_run(questions=3000), crowd(1, 2))
+    run = kept_run()
     guaranteed = reports.guarantee_of_run(run)
     assert guaranteed.verdict == "kept"
     response = requester.get(admin_url("run_page", run.pk))

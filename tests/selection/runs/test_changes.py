@@ -10,7 +10,7 @@ from selection.models import Candidate, Run
 from selection.runs import changes, lifecycle, manual_verdicts
 from selection.runs.roster import membership, previews
 from selection.runs.settings import drafts
-from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
+from tests.worlds import answer_all, crowd, kept_run, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
 
@@ -163,7 +163,7 @@ def chosen_workers(run: Run) -> set[str]:
 
 
 def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
-    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    run = kept_run()
     assert chosen_workers(run) == {"w0", "w1"}
     out, other = (run.candidates.get(worker__key=key) for key in ("w0", "w5"))
     with pytest.raises(Refused, match="Enter a reason"):
@@ -235,7 +235,7 @@ def test_an_ended_run_is_put_aside_and_taken_up():
 
 
 def test_a_run_that_kept_its_guarantee_or_was_stopped_is_not_reopened():
-    kept = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    kept = kept_run()
     stopped = make_run()
     lifecycle.stop_run(stopped)
     for run in (kept, stopped):
