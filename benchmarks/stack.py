@@ -143,7 +143,7 @@ def post_batches(server: Stack, ids: Sequence[int], seconds: float = SECONDS) ->
         body = json.dumps({"answers": [{"assignment": pk, "response": "yes"} for pk in part]})
         client.request("POST", "/api/answers", body, headers)
         reply = json.loads(client.getresponse().read())
-        assert reply["taken"] == len(part), reply
+        assert reply["new_answers"] == len(part), reply
     return len(ids)
 
 

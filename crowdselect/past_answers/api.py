@@ -72,11 +72,11 @@ class ReplayFactsOut(Schema):
     workers: int = 0
     questions: int = 0
     answers: int = 0
-    left_out: int = Field(0, description="Answers to questions without a known answer.")
-    idle: int = Field(0, description="Workers without any other answer.")
-    repeated: int = Field(0, description="Further answers of a worker to the same question.")
-    bad: int = Field(0, description="Rows with an error that were left out on request.")
-    unread: list[str] = Field([], description="Columns that were not read.")
+    answers_without_key: int = Field(0, alias="left_out", description="Without a known answer.")
+    idle_workers: int = Field(0, alias="idle", description="Workers without any other answer.")
+    repeated_answers: int = Field(0, alias="repeated", description="To the same question.")
+    rejected_rows: int = Field(0, alias="bad", description="Left out on request.")
+    unread_columns: list[str] = Field([], alias="unread", description="Columns that were not read.")
     scores: bool = Field(False, description="True if the answers are scores between 0 and 1.")
 
 
@@ -115,7 +115,7 @@ class ReplayOut(Schema):
     state: Literal["waiting", "working", "done", "failed"]
     progress: float = Field(description="0 to 1.")
     error: str = Field(description="Reason of a failure; empty without a failure.")
-    created: datetime = Field(description="The replay is deleted a day later.")
+    created_at: datetime = Field(alias="created", description="The replay is deleted a day later.")
     facts: ReplayFactsOut
     result: ReplayResultOut = Field(description="Every play adds precision until `state` is done.")
 

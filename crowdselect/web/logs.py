@@ -108,7 +108,7 @@ class JsonFormatter(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "said": record.getMessage(),
+            "message": record.getMessage(),
         }
         entry |= _context_fields() | {
             n: getattr(record, n) for n in CONTEXT_FIELDS if _is_plain(record, n)

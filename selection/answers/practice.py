@@ -18,7 +18,7 @@ def record_try(row: PracticeAnswer, response: str) -> Facts:
         raise outside_choices(practice.choices, response, practice.kind)
     if not row.done:
         row.response, row.right = response, practice.grade(response)
-        row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
+        row.done, row.tries = row.right or not practice.required, row.tries + (not row.right)
         row.at = db_clock.database_now()
         row.save()
     return Facts(practice=practice, right=row.right, done=row.done, left=_tries_left(row))

@@ -49,7 +49,7 @@ def list_open(
     if query.worker and not peek:
         candidates = run.candidates.filter(worker__key=query.worker)
         presence.note_presence(run, list(candidates.values_list("pk", flat=True)))
-    after = parse_cursor(query.cursor) if query.cursor else query.after
+    after = parse_cursor(query.cursor) if query.cursor else query.after_id
     rows = reports.open_assignments(run, query.worker, query.limit + 1, after)
     rows = cut_page(request, response, rows, query.limit, lambda row: row["id"])
     if peek:  # nobody sees whether they are shown elsewhere
@@ -82,7 +82,8 @@ def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, 
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun: nothing is handed out yet.")
     return [
-        _claim_for_worker(run, worker, payload.each) for worker in dict.fromkeys(payload.workers)
+        _claim_for_worker(run, worker, payload.questions_per_worker)
+        for worker in dict.fromkeys(payload.workers)
     ]
 
 
@@ -123,7 +124,7 @@ def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
     responses = [(item.assignment, item.response) for item in payload.answers]
     results = batch.record_batch(responses, request.auth.team_id)  # type: ignore[attr-defined]
     rows = [_result_payload(pk, result) for (pk, _), result in zip(responses, results, strict=True)]
-    return {"taken": sum(row["status"] == 201 for row in rows), "results": rows}
+    return {"new_answers": sum(row["status"] == 201 for row in rows), "results": rows}
 
 
 def _result_payload(assignment: int, result: recording.Receipt | Refused) -> dict[str, Any]:
@@ -141,11 +142,11 @@ def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict
     """
     run = find_object(request, Run, run_id)
     rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]
-    sorting = validate_answers.validate_answers(run, rows, payload.outside)
+    sorting = validate_answers.validate_answers(run, rows, payload.on_mismatch)
     validate_answers.record_valid_answers(run, sorting)
     audit.record_entry("import", run, after={"answers": sorting.valid_count})
     return {
-        "now": len(sorting.answers),
-        "waiting": len(sorting.recorded),
+        "recorded_answers": len(sorting.answers),
+        "waiting_answers": len(sorting.recorded),
         "problems": [{"row": bad.line, "why": bad.why} for bad in sorting.problems],
     }

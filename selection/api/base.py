@@ -103,7 +103,7 @@ ABOUT = f"""Pools, gold questions, runs, answers, standings and the selection.
 
 - Send your token as `Authorization: Bearer cs_…`.
 - A list returns at most `limit` items. The header `Link: <…>; rel="next"` has the next page.
-- An error is `{{"error": "one line"}}`, with `where` for a field.
+- An error is `{{"error": "one line"}}`, with `field` if one is at fault.
 - Send an `Idempotency-Key` with requests that create an object. If you repeat the request with the
   same key, you get the first response and no second object is created.
 - A request body has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MB} MB, or
@@ -178,7 +178,7 @@ class ErrorOut(Schema):
         description="One line: the fault, and a correct value or action.",
         examples=["Send a valid API token in the header Authorization: Bearer <token>."],
     )
-    where: str = Field(
+    field: str = Field(
         "",
         description="The field with the fault, for example “answers.3.response”. Omitted if the "
         "error is not about a field. Rows are counted from 0.",
@@ -273,7 +273,7 @@ def answer_unauthorized(request: HttpRequest, error: AuthenticationError) -> Htt
 def answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     changes_run = request.method == "PATCH" and request.path.startswith("/api/runs/")
     where, message = describe_field_error(error.errors[0], changes_run)
-    body = {"error": message} | ({"where": where} if where else {})
+    body = {"error": message} | ({"field": where} if where else {})
     return api.create_response(request, body, status=422)
 
 

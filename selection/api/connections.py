@@ -59,7 +59,7 @@ class ConnectionOut(Schema):
     settings: Settings
     state: str = Field(description="working, failing or paused.")
     problem: str = Field(description="The last fault and its remedy; usually empty.")
-    checked: datetime | None = Field(description="Time of the last successful reply.")
+    checked_at: datetime | None = Field(alias="checked", description="Of the last good reply.")
 
 
 class SavedOut(Schema):
@@ -84,17 +84,17 @@ class ConnectorCallOut(Schema):
     id: int
     kind: str
     state: str = Field(description="waiting, retrying, delivered or failed.")
-    made: datetime
-    tries: int
-    tried: datetime | None
-    code: int | None
-    said: str = Field(description="Result, or the reason of the last failure.")
+    created_at: datetime = Field(alias="made")
+    attempts: int = Field(alias="tries")
+    attempted_at: datetime | None = Field(alias="tried")
+    status_code: int | None = Field(alias="code")
+    response_text: str = Field(alias="said", description="Result, or reason of the failure.")
     body: str = Field(description="What is sent, as JSON.")
 
 
 class ConnectorCallQuery(Schema):
     limit: int = Field(100, ge=1, le=MOST_PAGE)
-    before: int | None = Field(None, ge=1, le=2**62, description="Only calls with a lower id.")
+    before_id: int | None = Field(None, ge=1, le=2**62, description="Only calls with a lower id.")
 
 
 class ReadIn(Schema):
@@ -118,9 +118,9 @@ class RunConnectionIn(Schema):
 class RunConnectionOut(Schema):
     connection: int = Field(alias="connection_id")
     settings: Settings
-    on: bool
+    enabled: bool = Field(alias="on")
     problem: str
-    polled: datetime | None
+    polled_at: datetime | None = Field(alias="polled")
 
 
 class WatchConnectionOut(RunConnectionOut):
@@ -129,7 +129,7 @@ class WatchConnectionOut(RunConnectionOut):
 
 
 class WriteBackIn(Schema):
-    how: str = Field(max_length=40, examples=["description"])
+    mode: str = Field(max_length=40, examples=["description"])
     workers: list[str] = Field(min_length=1, max_length=1000, description="The selected workers.")
 
 
@@ -194,10 +194,10 @@ def list_sources(request: HttpRequest, response: HttpResponse, connection_id: Id
 def list_connection_calls(
     request: HttpRequest, connection_id: Id, query: Query[ConnectorCallQuery]
 ) -> Any:
-    """Return the sent and the waiting calls, latest first; page with ``before``. Kept 30 days."""
+    """Return sent and waiting calls, latest first; page by ``before_id``. Kept 30 days."""
     rows = find_object(request, Connection, connection_id).calls.all()
-    if query.before is not None:
-        rows = rows.filter(pk__lt=query.before)
+    if query.before_id is not None:
+        rows = rows.filter(pk__lt=query.before_id)
     return rows[: query.limit]
 
 
@@ -260,7 +260,7 @@ def write_back(
 ) -> Status[Any]:
     """Write the selected workers into the tool."""
     link = _find_link(request, run_id, connection_id)
-    return Status(202, connectors.write_back(link, payload.how, payload.workers))
+    return Status(202, connectors.write_back(link, payload.mode, payload.workers))
 
 
 # -- watches

@@ -39,7 +39,7 @@ def _refuse_numbers(value: Any) -> Any:
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_refuse_numbers)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
-Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]
+Reason = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]
 Yes = Annotated[bool, Field(strict=True)]  # strict: otherwise "no" would be converted
 MOST_PRICE = 99_999_999
 # A number, or a text that keeps every digit.
@@ -181,7 +181,7 @@ class FateOut(Schema):
 
     row: int
     result: str = Field(description="added, changed, unchanged or refused.", examples=["added"])
-    why: str = Field("", description="Reason if it was refused.")
+    reason: str = Field("", alias="why", description="Reason if it was refused.")
 
 
 class RowsOut(Schema):

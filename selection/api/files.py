@@ -43,14 +43,14 @@ class FileOut(Schema):
 
     id: UUID
     kind: Literal["workers", "questions", "answers", "gold"]
-    into: int = Field(description="The id of the pool, question set, run or watch.", examples=[1])
+    target_id: int = Field(description="Of the pool, question set, run or watch.", examples=[1])
     name: str = Field(examples=["workers.csv"])
     state: Literal["asking", "waiting", "working", "done", "taken", "failed"]
-    looks_like: str = Field(
+    layout: str = Field(
         description="The recognised layout; empty if the layout is unknown.",
         examples=["MTurk's worker file"],
     )
-    what: str = Field(description="The format, in words.", examples=["CSV with ; in UTF-8"])
+    format: str = Field(alias="what", examples=["CSV with ; in UTF-8"])
     columns: dict[str, str] = Field(
         description="The meaning of each column: a field, attribute, option, wrong choice or "
         "context, or “” for a column that is not read.",
@@ -61,24 +61,29 @@ class FileOut(Schema):
         examples=[{"Is it a gull?": "gull"}],
     )
     reading: str = Field(description="How the answers name the choices; empty: found by itself.")
-    compared: str = Field(description="How typed answers are compared; empty: as they show.")
+    comparison: str = Field(description="How typed answers are compared; empty: as they show.")
     readings: dict[str, list[str]] = Field(
         description="The readings that all answers allow, each with an answer and its choice.",
         examples=[{"numbers from 0": ["1", "Rome"], "numbers from 1": ["1", "Paris"]}],
     )
     remembered: bool = Field(description="True if the columns are read as in an earlier file.")
-    header: int = Field(description="The line that names the columns; 0: the first line.")
-    headed: bool = Field(description="True if the first line names the columns.")
+    header_line: int = Field(description="The line that names the columns; 0: the first line.")
+    has_header: bool = Field(description="True if the first line names the columns.")
     percent: int = Field(description="Approximate progress of reading.")
-    fine: int = Field(description="Number of rows to import, or of imported rows.")
-    outside: int = Field(
+    accepted_rows: int = Field(description="Number of rows to import, or of imported rows.")
+    mismatched_rows: int = Field(
+        alias="outside",
         description="Number of answers that are not among the choices, or of asked questions that "
-        "differ."
+        "differ.",
     )
-    bad: int = Field(description="Number of rows with an error. The import leaves them out.")
-    passed: int = Field(description="Number of unused rows, for example a worker's second row.")
+    rejected_rows: int = Field(
+        alias="bad", description="Rows with an error. The import leaves them out."
+    )
+    skipped_rows: int = Field(
+        alias="passed", description="Unused rows, for example a worker's second row."
+    )
     error: str = Field(description="Reason if the file cannot be read, or cannot be read yet.")
-    created: datetime
+    created_at: datetime = Field(alias="created")
 
 
 class ColumnsIn(Schema, extra="forbid"):
@@ -107,25 +112,25 @@ class ColumnsIn(Schema, extra="forbid"):
         description=f"How the answers name the choices: {', '.join(READINGS)}; or the order of "
         f"dates such as 3/4/2025: {', '.join(ORDERS)}.",
     )
-    compared: str | None = Field(
+    comparison: str | None = Field(
         None,
         max_length=40,
         description="How typed answers are compared, if their questions do not say it: text, "
         "number, money, percent, number with unit, date, time; “”: as their form shows.",
     )
-    headed: Yes = Field(True, description="True if the first line names the columns.")
-    header: Amount | None = Field(
+    has_header: Yes = Field(True, description="True if the first line names the columns.")
+    header_line: Amount | None = Field(
         None, description="The line that names the columns. The lines above are left out."
     )
 
 
 class OutsideQuery(Page):
-    outside: Outside = Field("refuse", description="The same value as for the import.")
-    taken: bool = Field(True, description="True: rows to import; false: rows with an error.")
+    on_mismatch: Outside = Field("refuse", description="The same value as for the import.")
+    accepted: bool = Field(True, description="True: rows to import; false: rows with an error.")
 
 
 class TakeIn(Schema, extra="forbid"):
-    outside: Outside = Field(
+    on_mismatch: Outside = Field(
         "refuse",
         description="Answers that are not among the choices are left out (refuse), or count as "
         "wrong (wrong). Questions that were asked and differ are left out (refuse), or corrected, "
@@ -143,12 +148,12 @@ class FileRowOut(Schema):
     key: str = Field(
         description="Id of the worker or question; empty for an invalid id, and for answers."
     )
-    says: dict[str, Value | list[str] | dict[str, Any]] = Field(
+    values: dict[str, Value | list[str] | dict[str, Any]] = Field(
         description="Fields of the row; a worker's attributes by name.",
         examples=[{"name": "Anna", "attributes": {"country": "de"}}],
     )
-    new: bool = Field(description="True if the key is new.")
-    why: str = Field(description="Reason if the row will not be imported.")
+    is_new: bool = Field(description="True if the key is new.")
+    reason: str = Field(description="Reason if the row will not be imported.")
 
 
 def _upload_payload(upload: Upload) -> dict[str, Any]:
@@ -161,17 +166,17 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
     return {
         **{name: getattr(upload, name) for name in names},
         "id": upload.pk,
-        "fine": upload.accepted_rows,
-        "into": upload.subject,
-        "looks_like": plan.title,
+        "accepted_rows": upload.accepted_rows,
+        "target_id": upload.subject,
+        "layout": plan.title,
         "columns": columns,
         "questions": plan.questions,
         "reading": plan.reading,
-        "compared": plan.compared,
+        "comparison": plan.compared,
         "readings": plan.readings,
         "remembered": plan.remembered,
-        "headed": plan.headed,
-        "header": plan.header,
+        "has_header": plan.headed,
+        "header_line": plan.header,
         "percent": upload.percent if upload.going else 100,
         "error": upload.error or _missing_columns(upload),
     }
@@ -228,8 +233,8 @@ def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
     """Return the rows parsed so far: those that will be taken, or the others."""
-    select = commit.accepted_rows if query.taken else commit.rejected_rows
-    rows = select(_find_upload(request, file_id), query.outside)
+    select = commit.accepted_rows if query.accepted else commit.rejected_rows
+    rows = select(_find_upload(request, file_id), query.on_mismatch)
     return [_row_payload(row) for row in paginate(request, response, rows, query)]
 
 
@@ -238,9 +243,9 @@ def _row_payload(row: UploadedRow) -> dict[str, Any]:
     return {
         "line": row.line,
         "key": "" if answers else row.key or "",
-        "says": {name: value for name, value in row.data.items() if name not in INSIDE},
-        "new": row.fresh,
-        "why": row.why,
+        "values": {name: value for name, value in row.data.items() if name not in INSIDE},
+        "is_new": row.fresh,
+        "reason": row.why,
     }
 
 
@@ -250,17 +255,17 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken already.")
-    if payload.header:
-        uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
+    if payload.header_line:
+        uploads.begin_at(upload, payload.header_line, payload.encoding, at_once=False)
     columns, questions = list(payload.columns.items()), list(payload.questions.items())
     uploads.choose_columns(
         upload,
         columns,
         questions,
         payload.encoding,
-        payload.headed,
+        payload.has_header,
         reading=payload.reading,
-        compared=payload.compared,
+        compared=payload.comparison,
     )
     return show_file(request, file_id)
 
@@ -278,10 +283,10 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
         raise Conflict(
             _upload_payload(upload)["error"] or f"{upload} is still being read: ask again."
         )
-    rejects = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
+    rejects = commit.rejected_rows(upload, payload.on_mismatch).count() if payload.strict else 0
     if rejects:
         raise Conflict(f"Nothing was taken: {counted(rejects, 'row')} would be left out.")
-    corrected_files.commit_file(upload, payload.outside, requester_name(request))
+    corrected_files.commit_file(upload, payload.on_mismatch, requester_name(request))
     return show_file(request, file_id)
 
 

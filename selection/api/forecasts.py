@@ -110,7 +110,7 @@ class ForecastOut(Schema):
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1.")
     error: str = Field(description="Reason of a failure; empty without a failure.")
-    created: datetime
+    created_at: datetime = Field(alias="created")
     believed: str = Field(description="Assumption about the workers, as a sentence.")
     rows: list[RowOut] = Field(
         description="The recommended algorithm first. Empty until there are numbers: ask again."

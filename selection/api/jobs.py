@@ -25,9 +25,9 @@ class JobOut(Schema):
     state: str = Field(description="waiting, working, done or failed.")
     result: Any = Field(None, description="null until the state is done.")
     error: str = Field(description="Reason of a failure; empty without a failure.")
-    where: str = Field(alias="field", description="The field with the fault; usually empty.")
+    field: str = Field(description="The field with the fault; usually empty.")
     status: int = Field(description="HTTP status that fits the failure; 0 without a failure.")
-    created: datetime
+    created_at: datetime = Field(alias="created")
 
 
 @api.get("/jobs/{job_id}", response=JobOut, auth=Token(manages=True))

@@ -21,7 +21,7 @@ class MediaOut(Schema):
     name: str = Field(description="Texts call it media:NAME.", examples=["bird.png"])
     type: str = Field(description="As recognised from its content.", examples=["image/png"])
     size: int = Field(description="In bytes.")
-    created: datetime
+    created_at: datetime = Field(alias="created")
 
 
 @api.get("/question-sets/{set_id}/media", response=list[MediaOut], summary="List media files")

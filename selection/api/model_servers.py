@@ -48,7 +48,7 @@ class ServerOut(Schema):
     concurrency: int
     extra_headers: dict[str, str]
     extra_query: dict[str, str]
-    created: datetime
+    created_at: datetime = Field(alias="created")
 
     @staticmethod
     def resolve_has_key(server: Any) -> bool:

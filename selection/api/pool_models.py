@@ -36,7 +36,7 @@ class ModelsIn(Schema):
 
 
 class ModelsOut(Schema):
-    new: int = Field(description="Number of workers that were added.")
+    added: int = Field(description="Number of workers that were added.")
     changed: int = Field(description="Number of workers that had been there.")
 
 
@@ -149,7 +149,7 @@ def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str
     if text is None:
         text = json.dumps({"models": payload.models or []}, ensure_ascii=False, indent=1)
     new, changed = changes.store_file(pool, ModelFile(text))
-    return {"new": new, "changed": changed}
+    return {"added": new, "changed": changed}
 
 
 @api.get("/pools/{pool_id}/models/{key:worker}", response=EndpointOut)

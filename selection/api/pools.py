@@ -31,7 +31,7 @@ class PoolOut(Schema):
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Annotators of spring"])
-    created: datetime
+    created_at: datetime = Field(alias="created")
     workers: int = Field(alias="size", description="Number of workers.", examples=[24])
 
 

@@ -29,7 +29,7 @@ class PracticeIn(GoldIn):
         description="Shown once it is answered.",
         examples=["Carry the 1."],
     )
-    must: Yes = Field(False, description="Workers must answer it right before they are tested.")
+    required: Yes = Field(False, description="Workers must answer it right before they are tested.")
 
 
 class PracticeOut(Schema):
@@ -40,7 +40,7 @@ class PracticeOut(Schema):
     choices: list[str]
     grading: Grading
     explanation: str
-    must: bool
+    required: bool
 
 
 @api.get(

@@ -54,7 +54,7 @@ class SetOut(Schema):
     markdown: bool
     tries: int | None
     most_workers: int | None
-    created: datetime
+    created_at: datetime = Field(alias="created")
     questions: int = Field(alias="size", description="Number of questions.", examples=[40])
 
 

@@ -18,7 +18,7 @@ from .base import api, requester_name
 from .fields import Id, Key, Part, RowsOut, Yes
 from .pagination import Page, paginate
 from .question_sets import find_question_set
-from .schemas import WhyIn
+from .schemas import ReasonIn
 
 
 class Grading(Part, extra="forbid"):
@@ -81,8 +81,8 @@ class QuestionsIn(Schema):
     questions: list[QuestionIn] = Field(min_length=1, max_length=MOST_ENTRIES)
 
 
-class CorrectionIn(GoldIn, WhyIn):
-    """The corrected question. A question that has been asked needs ``why``."""
+class CorrectionIn(GoldIn, ReasonIn):
+    """The corrected question. A question that has been asked needs ``reason``."""
 
 
 class QuestionOut(Schema):
@@ -91,8 +91,8 @@ class QuestionOut(Schema):
     accepted: list[str]
     choices: list[str]
     grading: Grading
-    retired: datetime | None = Field(description="Time of the retirement.")
-    retired_why: str
+    retired_at: datetime | None = Field(alias="retired", description="Time of the retirement.")
+    retired_reason: str = Field(alias="retired_why")
 
 
 class RunNameOut(Schema):
@@ -165,23 +165,23 @@ def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
 
 @api.post("/question-sets/{set_id}/questions/{key:question}/retire", response=CorrectedOut)
 def retire_question(
-    request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
+    request: HttpRequest, set_id: Id, question: Key, payload: ReasonIn
 ) -> dict[str, Any]:
     """Retire a question: workers do not get it any more, and no answer to it counts."""
     item = _find_question(request, set_id, question)
     return _correction_payload(
-        item, corrections.retire_question(item, requester_name(request), payload.why)
+        item, corrections.retire_question(item, requester_name(request), payload.reason)
     )
 
 
 @api.post("/question-sets/{set_id}/questions/{key:question}/restore", response=CorrectedOut)
 def restore_question(
-    request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
+    request: HttpRequest, set_id: Id, question: Key, payload: ReasonIn
 ) -> dict[str, Any]:
     """Restore a retired question: workers get it again, and the answers to it count."""
     item = _find_question(request, set_id, question)
     return _correction_payload(
-        item, corrections.restore_question(item, requester_name(request), payload.why)
+        item, corrections.restore_question(item, requester_name(request), payload.reason)
     )
 
 
@@ -201,7 +201,7 @@ def correct_question(
     rows.refuse_question(row)
     gold = Gold(row.prompt, row.accepted, row.choices, row.grading)
     return _correction_payload(
-        item, corrections.correct_question(item, gold, requester_name(request), payload.why)
+        item, corrections.correct_question(item, gold, requester_name(request), payload.reason)
     )
 
 

@@ -32,14 +32,14 @@ class AssignmentOut(Schema):
         "is the choices, separated by |."
     )
     choices: list[str]
-    due: datetime | None = Field(
-        description="Deadline. The time begins when the question is first fetched."
+    due_at: datetime | None = Field(
+        alias="due", description="Deadline. The time begins when the question is first fetched."
     )
 
 
 class OpenQuery(Page):
     worker: str | None = Field(None, max_length=LONGEST_KEY, description="Only this worker's.")
-    after: int = Field(0, ge=0, description="Only assignments with a greater id, like a cursor.")
+    after_id: int = Field(0, ge=0, description="Only assignments with a greater id, like a cursor.")
     peek: bool = Field(False, description="Only look: the time to answer does not start.")
 
 
@@ -50,7 +50,9 @@ class ClaimIn(Schema):
         description="Ids of the workers present now.",
         examples=[["A1B2C3"]],
     )
-    each: int = Field(1, ge=1, le=MOST_PRESENT, description="Most questions for each worker.")
+    questions_per_worker: int = Field(
+        1, ge=1, le=MOST_PRESENT, description="Most questions for each worker."
+    )
 
 
 class ClaimOut(Schema):
@@ -103,7 +105,7 @@ class BatchRowOut(Schema):
 
 
 class BatchOut(Schema):
-    taken: int = Field(description="Number of new answers.")
+    new_answers: int = Field(description="Number of new answers.")
     results: list[BatchRowOut] = Field(description="In the order of the request.")
 
 
@@ -116,18 +118,18 @@ class AnswerIn(Schema):
 
 class AnswersIn(Schema):
     answers: list[AnswerIn] = Field(max_length=MOST_IMPORTED)
-    outside: Literal["refuse", "wrong"] = Field(
+    on_mismatch: Literal["refuse", "wrong"] = Field(
         "refuse",
         description="An answer that is not among the choices is listed in the problems (refuse), "
         "or counts as wrong (wrong).",
     )
 
 
-class WhyIn(Schema):
-    why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
+class ReasonIn(Schema):
+    reason: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
 
 
-class VerdictIn(WhyIn):
+class VerdictIn(ReasonIn):
     verdict: Literal["accepted", "rejected"] | None = Field(
         description="null removes a verdict by hand; accepted and rejected need a reason."
     )
@@ -162,7 +164,7 @@ class WorkerOut(Schema):
     presence: str = Field(
         description="invited, active, never came, left, withdrawn or did not pass the practice."
     )
-    seen: datetime | None
+    last_seen_at: datetime | None = Field(alias="seen")
     by_hand: str
     link: str = Field(
         description="Personal link; empty without the scope to manage, because the link gives "
@@ -171,17 +173,17 @@ class WorkerOut(Schema):
 
 
 class EventOut(Schema):
-    at: datetime
-    who: str
+    created_at: datetime = Field(alias="at")
+    actor: str = Field(alias="who")
     kind: str
-    what: str
-    why: str
+    text: str = Field(alias="what")
+    reason: str = Field(alias="why")
     step: int
 
 
 class StepOut(Schema):
     number: int
-    at: datetime
+    created_at: datetime = Field(alias="at")
     applied: int
     dealt: int
     accepted: int
@@ -198,12 +200,12 @@ class HistoryOut(Schema):
 
 class ProblemOut(Schema):
     row: int
-    why: str
+    reason: str = Field(alias="why")
 
 
 class TakenOut(Schema):
-    """Counts of imported answers. now: to open assignments; waiting: kept until asked for."""
+    """Counts of imported answers. recorded: to open assignments; waiting: kept until asked for."""
 
-    now: int
-    waiting: int
+    recorded_answers: int
+    waiting_answers: int
     problems: list[ProblemOut]

@@ -26,7 +26,7 @@ class SubmissionIn(Schema):
 
 class SubmissionsIn(Schema):
     submissions: list[SubmissionIn] = Field(min_length=1, max_length=MOST_ENTRIES)
-    why: str = Field("", max_length=LONGEST_WHY)
+    reason: str = Field("", max_length=LONGEST_WHY)
 
 
 class FreedOut(Schema):
@@ -42,6 +42,5 @@ def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn)
     """Report workers that returned their place on the platform or timed out; safe to repeat."""
     run = find_object(request, Run, run_id)
     statuses = {submission.worker: submission.status for submission in payload.submissions}
-    return asdict(
-        platform_submissions.report_submissions(run, statuses, requester_name(request), payload.why)
-    )
+    who = requester_name(request)
+    return asdict(platform_submissions.report_submissions(run, statuses, who, payload.reason))

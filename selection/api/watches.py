@@ -58,7 +58,7 @@ class WatchSettings(Schema, extra="forbid"):
         ge=1,
         le=MOST_MINUTES,
         description="Time to answer a question; later it counts as not right. An answer with "
-        "`asked` waits as long for answers to questions asked earlier.",
+        "`asked_at` waits as long for answers to questions asked earlier.",
     )
     pace: Literal["tasks", "week"] = Field(
         "tasks", description="tasks: one gold question in `every` tasks; week: `every` a week."
@@ -73,12 +73,12 @@ class WatchSettings(Schema, extra="forbid"):
     )
     once_in: int = Field(2000, ge=10, le=1_000_000)
     delta: float = Field(0.05, ge=0.001, le=0.5)
-    pauses: Yes = Field(False, description="True: an alarm pauses the worker.")
+    pause_on_alarm: Yes = Field(False, description="True: an alarm pauses the worker.")
     tolerance: float = Field(
         0.05, ge=0, le=0.2, description="A worker so far below the level hardly passes a test."
     )
     tries: int = Field(1, ge=1, le=10, description="Tests of a worker until they pass.")
-    practises: Yes = Field(
+    with_practice: Yes = Field(
         False,
         description="True: a test begins with the practice questions of the sets, on the page of "
         "the worker's link; gold asked before the end of the practice does not count.",
@@ -121,12 +121,12 @@ class WatchOut(Schema):
     once_in: int
     delta: float
     false_alarms: str = Field(description="How often an alarm is false, in one sentence.")
-    pauses: bool
+    pause_on_alarm: bool
     tolerance: float
     tries: int
-    practises: bool
-    created: datetime
-    stopped: datetime | None
+    with_practice: bool
+    created_at: datetime = Field(alias="created")
+    stopped_at: datetime | None = Field(alias="stopped")
     state: Literal["active", "stopped"]
     to_do: str = Field(description="The next action, in one sentence.")
     states: dict[str, int] = Field(
@@ -151,14 +151,20 @@ class WatchedWorkerOut(Schema):
     right: int
     evidence: float
     threshold: float | None
-    alarmed: datetime | None
+    alarmed_at: datetime | None = Field(alias="alarmed")
     alarmed_after: int | None = Field(description="Number of answers at the alarm.")
-    dismissed: datetime | None
-    why: str
-    tried: int = Field(description="Tests since the worker last passed or began anew.")
-    last_asked: datetime | None
-    met: int = Field(description="Number of gold questions that the worker has answered.")
-    met_before: int = Field(description="Number of gold questions met elsewhere: not asked again.")
+    dismissed_at: datetime | None = Field(alias="dismissed")
+    reason: str = Field(alias="why")
+    tests: int = Field(
+        alias="tried", description="Tests since the worker last passed or began anew."
+    )
+    last_asked_at: datetime | None = Field(alias="last_asked")
+    questions_met: int = Field(
+        alias="met", description="Number of gold questions that the worker has answered."
+    )
+    questions_met_before: int = Field(
+        alias="met_before", description="Number of gold questions met elsewhere: not asked again."
+    )
     link: str = Field(
         description="Personal link to gold questions; empty for tokens without the scope manage."
     )
@@ -173,7 +179,7 @@ class WatchedIn(Schema):
 
 
 class ActionIn(Schema, extra="forbid"):
-    why: str = Field(
+    reason: str = Field(
         "", max_length=LONGEST_WHY, description="Kept in the audit log; needed to dismiss."
     )
 
@@ -190,7 +196,7 @@ class GoldAnswerIn(Schema, extra="forbid"):
         description="Null: the question was asked, or skipped, and waits for its answer until the "
         "time is over. Questions asked later count after it.",
     )
-    asked: Moment | None = Field(
+    asked_at: Moment | None = Field(
         None,
         description="When the question was asked. Null: now, in the order of the rows, after all "
         "other questions of this worker.",
@@ -199,7 +205,7 @@ class GoldAnswerIn(Schema, extra="forbid"):
 
 class GoldBatchIn(Schema, extra="forbid"):
     answers: list[GoldAnswerIn] = Field(min_length=1, max_length=MOST_ANSWERS)
-    outside: Literal["refuse", "wrong"] = Field(
+    on_mismatch: Literal["refuse", "wrong"] = Field(
         "refuse", description="Answers outside the choices are refused, or count as wrong."
     )
 
@@ -208,9 +214,9 @@ class GoldOut(Schema):
     worker: str
     question_set: str
     question: str
-    asked: datetime
-    received: datetime
-    due: datetime | None
+    asked_at: datetime = Field(alias="asked")
+    received_at: datetime = Field(alias="received")
+    due_at: datetime | None = Field(alias="due")
     response: str
     right: bool
     counted: bool
@@ -292,17 +298,17 @@ def delete_watch(request: HttpRequest, watch_id: Id) -> Status[None]:
 
 
 @api.post(
-    "/watches/{watch_id}/moves/{move}",
+    "/watches/{watch_id}/transitions/{transition}",
     response=WatchOut,
     tags=["watches"],
     summary="Change watch state",
 )
 def move_watch(
-    request: HttpRequest, watch_id: Id, move: Literal["stop", "resume", "recount"]
+    request: HttpRequest, watch_id: Id, transition: Literal["stop", "resume", "recount"]
 ) -> dict[str, Any]:
     """Stop or resume a watch; or grade all answers by the present keys, and count them anew."""
     watch = find_object(request, Watch, watch_id)
-    begin.MOVES[move](watch)
+    begin.MOVES[transition](watch)
     return show_watch(request, watch_id)
 
 
@@ -329,7 +335,7 @@ def watch_workers(request: HttpRequest, watch_id: Id, payload: WatchedIn) -> dic
 
 
 @api.post(
-    "/watches/{watch_id}/workers/{key:worker}/moves/{move}",
+    "/watches/{watch_id}/workers/{key:worker}/transitions/{transition}",
     response=WatchedWorkerOut,
     tags=["watches"],
     summary="Change watched worker",
@@ -338,13 +344,13 @@ def move_watched_worker(
     request: HttpRequest,
     watch_id: Id,
     worker: Key,
-    move: Literal["pause", "resume", "dismiss", "requalify"],
+    transition: Literal["pause", "resume", "dismiss", "requalify"],
     payload: ActionIn,
 ) -> dict[str, Any]:
     """Pause a worker, end the pause, dismiss their alarm, or test them again by further gold."""
     watch = find_object(request, Watch, watch_id)
     row = alarms.find_watched(watch, worker)
-    alarms.ACTIONS[move](row, requester_name(request), payload.why)
+    alarms.ACTIONS[transition](row, requester_name(request), payload.reason)
     return _worker_payload(request, alarms.find_watched(watch, worker))
 
 
@@ -356,7 +362,7 @@ def replace_gold_link(
 ) -> dict[str, Any]:
     """Replace the personal link of a worker. The old one says so, and answers stay."""
     row = alarms.find_watched(find_object(request, Watch, watch_id), worker)
-    link_rotation.rotate_gold_link(row, requester_name(request), payload.why)
+    link_rotation.rotate_gold_link(row, requester_name(request), payload.reason)
     row.refresh_from_db(fields=["link_version"])
     return _worker_payload(request, row)
 
@@ -366,7 +372,7 @@ def replace_gold_links(request: HttpRequest, watch_id: Id, payload: ActionIn) ->
     """Replace the personal links of all workers; the list of workers has the new ones."""
     watch = find_object(request, Watch, watch_id)
     who = requester_name(request)
-    return {"replaced": link_rotation.rotate_all_gold_links(watch, who, payload.why)}
+    return {"replaced": link_rotation.rotate_all_gold_links(watch, who, payload.reason)}
 
 
 @api.delete("/watches/{watch_id}/workers/{key:worker}", response={204: None}, tags=["watches"])
@@ -393,8 +399,8 @@ def record_gold(request: HttpRequest, watch_id: Id, payload: GoldBatchIn) -> dic
     Each row has a result of its own, and the reason of one that was refused or came too late.
     """
     watch = find_object(request, Watch, watch_id)
-    answers = [gold.GivenGold(**row.dict()) for row in payload.answers]
-    return gold.report_fates(gold.record_gold(watch, answers, payload.outside))
+    answers = [gold.GivenGold(*dict(row).values()) for row in payload.answers]
+    return gold.report_fates(gold.record_gold(watch, answers, payload.on_mismatch))
 
 
 @api.get("/watches/{watch_id}/gold", response=list[GoldOut], tags=["watches"])

@@ -32,7 +32,7 @@ MANAGES = Token(manages=True)
 class WebhookIn(Schema):
     url: str = Field(max_length=500, examples=["https://example.org/crowdselect"])
     events: list[EventName] = Field(min_length=1, examples=[["worker.accepted", "run.ended"]])
-    on: Yes = True
+    enabled: Yes = True
 
 
 WebhookChangeIn: Any = changes_of(WebhookIn)
@@ -42,9 +42,9 @@ class WebhookOut(Schema):
     id: int
     url: str
     events: list[EventName]
-    on: bool
+    enabled: bool
     note: str = Field(description="Reason if CrowdSelect turned the webhook off; usually empty.")
-    created: datetime
+    created_at: datetime = Field(alias="created")
 
 
 class NewWebhookOut(WebhookOut):
@@ -56,20 +56,21 @@ class DeliveryOut(Schema):
     message_id: str = Field(description="The header webhook-id: the same for every try.")
     kind: str
     state: str = Field(description="waiting, to be tried again, delivered or given up.")
-    made: datetime
-    tries: int
-    tried: datetime | None
-    due: datetime | None = Field(description="Time of the next try.")
-    code: int | None = Field(description="HTTP status of the last response; null: no response.")
-    said: str = Field(
-        description="The first 500 characters of the last response, or the reason of the failure."
+    created_at: datetime = Field(alias="made")
+    attempts: int = Field(alias="tries")
+    attempted_at: datetime | None = Field(alias="tried")
+    next_attempt_at: datetime | None = Field(alias="due", description="Time of the next try.")
+    status_code: int | None = Field(alias="code", description="null: no response.")
+    response_text: str = Field(
+        alias="said",
+        description="The start of the last response, or the reason of the failure.",
     )
     body: str
 
 
 class DeliveryQuery(Schema):
     limit: int = Field(100, ge=1, le=MOST_PAGE)
-    before: int | None = Field(None, ge=1, le=2**62, description="Only deliveries with a lower id.")
+    before_id: int | None = Field(None, ge=1, le=2**62, description="Only lower ids.")
 
 
 @api.get("/webhooks", response=list[WebhookOut], auth=MANAGES)
@@ -82,7 +83,7 @@ def list_webhooks(request: HttpRequest) -> Any:
 def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
     """Create a webhook; the response has its secret."""
     team = request.auth.team_id  # type: ignore[attr-defined]
-    return Status(201, registration.create_webhook(team, payload.url, payload.events, payload.on))
+    return Status(201, registration.create_webhook(team, **payload.dict()))
 
 
 @api.get("/webhooks/{webhook_id}", response=WebhookOut, auth=MANAGES)
@@ -120,10 +121,10 @@ def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
 
 @api.get("/webhooks/{webhook_id}/deliveries", response=list[DeliveryOut], auth=MANAGES)
 def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
-    """Return sent and waiting deliveries, latest first; page with ``before``. Kept for 30 days."""
+    """Return sent and waiting deliveries, latest first; page by ``before_id``. Kept 30 days."""
     rows = find_object(request, Webhook, webhook_id).deliveries.all()
-    if query.before is not None:
-        rows = rows.filter(pk__lt=query.before)
+    if query.before_id is not None:
+        rows = rows.filter(pk__lt=query.before_id)
     return rows[: query.limit]
 
 

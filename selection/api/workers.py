@@ -19,9 +19,9 @@ from .fields import Id, Key
 from .pagination import paginate
 from .schemas import (
     LinksOut,
+    ReasonIn,
     RunWorkersQuery,
     VerdictIn,
-    WhyIn,
     WorkerIn,
     WorkerOut,
 )
@@ -54,7 +54,7 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
 @api.post(
     "/runs/{run_id}/workers/{key:worker}/withdraw", response=WorkerOut, summary="Withdraw worker"
 )
-def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
+def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn) -> dict[str, Any]:
     """Withdraw a worker from a run."""
     return _move_worker(membership.withdraw_workers, request, run_id, worker, payload)
 
@@ -62,7 +62,7 @@ def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> d
 @api.post(
     "/runs/{run_id}/workers/{key:worker}/return", response=WorkerOut, summary="Readmit worker"
 )
-def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
+def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
     return _move_worker(membership.take_back, request, run_id, worker, payload)
 
@@ -72,10 +72,10 @@ def _move_worker(
     request: HttpRequest,
     run_id: Id,
     worker: str,
-    payload: WhyIn,
+    payload: ReasonIn,
 ) -> dict[str, Any]:
     run = find_object(request, Run, run_id)
-    move(run, [worker], requester_name(request), payload.why)
+    move(run, [worker], requester_name(request), payload.reason)
     return _worker_payload(_find_candidate(run, worker), request)
 
 
@@ -86,16 +86,18 @@ def give_verdict(
     """Accept or reject a worker by hand, apart from the algorithm's verdict; in the first skill."""
     row = _find_candidate(find_object(request, Run, run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
-    manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.why)
+    manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.reason)
     connectors.request_exchanges(run_id)
     return _worker_payload(row, request)
 
 
 @api.post("/runs/{run_id}/workers/{key:worker}/link", response=WorkerOut)
-def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
+def replace_link(
+    request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn
+) -> dict[str, Any]:
     """Replace a worker's link; the old one becomes invalid."""
     row = _find_candidate(find_object(request, Run, run_id), worker)
-    link_rotation.rotate_worker_link(row, requester_name(request), payload.why)
+    link_rotation.rotate_worker_link(row, requester_name(request), payload.reason)
     return _worker_payload(row, request)
 
 
@@ -107,10 +109,10 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> None:
 
 
 @api.post("/runs/{run_id}/links", response=LinksOut)
-def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
+def replace_links(request: HttpRequest, run_id: Id, payload: ReasonIn) -> dict[str, Any]:
     """Replace all workers' links and the join link."""
     run = find_object(request, Run, run_id)
-    link_rotation.rotate_all_links(run, requester_name(request), payload.why)
+    link_rotation.rotate_all_links(run, requester_name(request), payload.reason)
     replaced = run.candidates.filter(skill=0).count()
     return {"replaced": replaced, "join_link": links.join_address(run)}
 

@@ -28,18 +28,20 @@ def find_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
 
 
 def _verdict_message(run: Run, row: Candidate, kind: str) -> Message:
-    data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
+    data = {"by": "algorithm", "reason": row.decided_why, "step": row.decided_in}
     return Message(kind, worker_payload(run, row) | data)
 
 
 def notify_manual_verdict(run: Run, row: Candidate) -> None:
     if row.by_hand is not None:
         kind = KINDS[row.by_hand]
-        data = {"by": "hand", "why": row.by_hand_why, "step": run.steps}
+        data = {"by": "hand", "reason": row.by_hand_why, "step": run.steps}
         webhooks.write_messages(run, lambda kinds: [Message(kind, worker_payload(run, row) | data)])
 
 
 def notify_ended(run: Run) -> None:
     """Send a message that the run ended. Called before it is saved, in the same transaction."""
-    data = {"ending": run.ending, "why": run.why_ended, "guarantee_kept": run.certified}
-    webhooks.write_messages(run, lambda kinds: [Message(Kind.ENDED, data | {"ended": run.ended})])
+    data = {"ending": run.ending, "reason": run.why_ended, "guarantee_kept": run.certified}
+    webhooks.write_messages(
+        run, lambda kinds: [Message(Kind.ENDED, data | {"ended_at": run.ended})]
+    )

@@ -14,7 +14,7 @@ class Practice(Gradable):
     """A question to learn by, asked before the first gold question; its answer is shown.
 
     explanation  shown once it is answered
-    must         True if it must be answered right before the worker goes on
+    required     True if it must be answered right before the worker goes on
     """
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="practice")
@@ -22,8 +22,8 @@ class Practice(Gradable):
         default=0, help_text="Position among the practice questions."
     )
     explanation = models.TextField(blank=True, help_text="Shown after the answer.")
-    must = models.BooleanField(
-        "required", default=False, help_text="Workers must answer it correctly before the test."
+    required = models.BooleanField(
+        default=False, help_text="Workers must answer it correctly before the test."
     )
 
     class Meta:

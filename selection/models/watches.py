@@ -20,8 +20,8 @@ PER_TASKS, ONCE_IN, DELTA = 20, 2000, 0.05
 TOLERANCE, TRIES = 0.05, 1
 # Columns that requesters set, besides name and question sets.
 SETTINGS = (
-    *("level", "minutes", "pace", "every", "rule", "once_in", "delta", "pauses", "tolerance"),
-    *("tries", "practises"),
+    *("level", "minutes", "pace", "every", "rule", "once_in", "delta"),
+    *("pause_on_alarm", "tolerance", "tries", "with_practice"),
 )
 
 
@@ -39,10 +39,10 @@ class Watch(NamedInTeam):
     minutes    time to answer a question, and to wait for answers to questions asked earlier
     pace       unit of ``every``: tasks from one gold question to the next, or gold questions a week
     rule       how often an alarm is false; ``once_in`` and ``delta`` are its numbers
-    pauses     True if an alarm pauses its worker
+    pause_on_alarm  True if an alarm pauses its worker
     tolerance  of a test: a worker that is further below the level hardly ever passes
     tries      tests that a worker may take before they pass
-    practises  True if each test begins with the practice questions of the question sets
+    with_practice  True if each test begins with the practice questions of the question sets
     stopped    time of its end; a stopped watch takes no answers, and may go on later
     alarms_sent  time up to which members were told of alarms by e-mail
     """
@@ -81,7 +81,7 @@ class Watch(NamedInTeam):
     delta = models.FloatField(
         default=DELTA, validators=[MinValueValidator(0.001), MaxValueValidator(0.5)]
     )
-    pauses = models.BooleanField(default=False)
+    pause_on_alarm = models.BooleanField(default=False)
     tolerance = models.FloatField(
         default=TOLERANCE,
         validators=[MinValueValidator(0), MaxValueValidator(0.2)],
@@ -89,7 +89,7 @@ class Watch(NamedInTeam):
     tries = models.PositiveSmallIntegerField(
         default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
     )
-    practises = models.BooleanField(default=False)
+    with_practice = models.BooleanField(default=False)
     created = models.DateTimeField(auto_now_add=True)
     stopped = models.DateTimeField(null=True, editable=False)
     alarms_sent = models.DateTimeField(null=True, editable=False)

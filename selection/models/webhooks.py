@@ -44,7 +44,7 @@ class Webhook(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, default=default_team, related_name="webhooks")
     url = models.CharField("address", max_length=500)
     events = models.JSONField(default=list)
-    on = models.BooleanField(default=True)
+    enabled = models.BooleanField(default=True)
     salt = models.CharField(max_length=32, default=fresh_salt, editable=False)
     note = models.CharField(max_length=300, blank=True, default="", editable=False)
     created = models.DateTimeField(auto_now_add=True)
@@ -68,7 +68,7 @@ class Webhook(models.Model):
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def ready(self) -> "DeliveryQuerySet":
         """Filter the deliveries that are due. While a webhook is off only tests are sent."""
-        going = Q(webhook__on=True) | Q(kind=Webhook.TEST)
+        going = Q(webhook__enabled=True) | Q(kind=Webhook.TEST)
         return self.filter(going, due__lte=db_clock.database_now())
 
 

@@ -49,7 +49,7 @@ LIFE = (
 )
 STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
 QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
-PRACTICE = ("number", "prompt", "accepted", "choices", "grading", "explanation", "must")
+PRACTICE = ("number", "prompt", "accepted", "choices", "grading", "explanation", "required")
 PRACTISED = ("response", "right", "done", "tries", "at")
 REPORT = ("text", "at", "heard")
 QUESTION = ("number", "key", "prompt", "accepted", "choices", "grading", "retired", "retired_why")

@@ -41,7 +41,7 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "question_set": run.question_set.name,
         "status": run.status,
         "ending": run.why_ended,
-        "regraded": _format_moment(run.regraded),
+        "regraded_at": _format_moment(run.regraded),
         "certified": run.certified and guarantee.verdict == KEPT,
         "verdict": guarantee.verdict,
         "guarantee": guarantee.text,
@@ -69,8 +69,8 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
         "assignments": run.count_spent(),
-        "started": _format_moment(run.started),
-        "ended": _format_moment(run.ended),
+        "started_at": _format_moment(run.started),
+        "ended_at": _format_moment(run.ended),
         "interval": interval_meaning(run),
     }
 

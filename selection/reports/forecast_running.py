@@ -99,12 +99,12 @@ def forecast_remaining(
     paid = count_given(run)
     spent = {
         "paid": paid,
-        "committed": progress.out,
+        "committed": progress.outstanding,
         "paid_cost": _cost_of(run, paid),
-        "committed_cost": _cost_of(run, progress.out),
+        "committed_cost": _cost_of(run, progress.outstanding),
     }
     forecast = RunForecast.objects.filter(run=run).first()
-    closed = progress.spent - progress.out
+    closed = progress.spent - progress.outstanding
     if forecast is None or forecast.why or forecast.is_outlived(closed):
         current = forecast is not None and forecast.step == run.steps
         why = forecast.why if forecast and current else ""

@@ -32,9 +32,9 @@ class Progress:
     spent: Annotated[
         int, "Assignments handed out, those of questions that were retired since included."
     ]
-    left: Annotated[int | None, "Remaining budget; null: no limit."]
+    remaining_budget: Annotated[int | None, "Remaining budget; null: no limit."]
     counted: Annotated[int, "Answers that count in the statistics."]
-    out: Annotated[int, "Open assignments."]
+    outstanding: Annotated[int, "Open assignments."]
     rate: Annotated[float, "Answers counted per minute over the last minutes."]
 
 
@@ -52,9 +52,9 @@ def read_progress(run: Run) -> Progress:
         wanted=target,
         closed=_share_closed(run, last),
         spent=spent,
-        left=None if run.budget is None else max(0, run.budget - spent),
+        remaining_budget=None if run.budget is None else max(0, run.budget - spent),
         counted=tally["counted"],
-        out=0 if run.status == Run.Status.ENDED else unanswered,
+        outstanding=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_answers_per_minute(run),
     )
 

@@ -68,7 +68,7 @@ def request_reread(run: Run, rule: str, pattern: str, by: str, why: str = "") ->
 @jobs.perform(REREAD)
 def _reread(job: Job) -> dict[str, Any]:
     run = jobs.find_row(Run.objects.all(), job.subject)
-    return {"said": settle(run, REREAD, who=job.by, **job.wanted)}
+    return {"message": settle(run, REREAD, who=job.by, **job.wanted)}
 
 
 def _refuse_draft(run: Run) -> None:

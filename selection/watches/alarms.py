@@ -34,7 +34,7 @@ def report_alarms(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
         after = {"watch": str(watch), "gold answers": row.answers, "right": row.right}
         audit.record_entry("alarm", row.worker, who=PART, after=after)
     _send(watch, Webhook.Event.ALARM, rows)
-    if watch.pauses:
+    if watch.pause_on_alarm:
         _send(watch, Webhook.Event.PAUSED, rows)
         _request_exchanges(watch)
 
@@ -74,8 +74,8 @@ def alarm_payload(row: WatchedWorker) -> dict[str, Any]:
         "level": row.level,
         "answers": row.answers,
         "right": row.right,
-        "alarmed": row.alarmed,
-        "why": row.why,
+        "alarmed_at": row.alarmed,
+        "reason": row.why,
     }
 
 
@@ -136,7 +136,7 @@ def requalify_worker(row: WatchedWorker, who: str, why: str = "") -> None:
         raise Conflict(f"“{row.worker}” has had {tests}: edit the watch to allow another one.")
     # A model has no page to practise on.
     has_practice = (
-        row.watch.practises and not Endpoint.objects.filter(worker=row.worker_id).exists()
+        row.watch.with_practice and not Endpoint.objects.filter(worker=row.worker_id).exists()
     )
     if has_practice:
         refuse_no_practice(row.watch.question_sets.all())

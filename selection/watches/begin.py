@@ -75,7 +75,7 @@ def _validate(watch: Watch, question_sets: Collection[QuestionSet]) -> None:
         raise Refused("Choose at least one question set: the watch needs gold questions.")
     if any(one.team_id != watch.team_id for one in question_sets):
         raise Refused("The question sets must belong to the team of the pool.")
-    if watch.practises:
+    if watch.with_practice:
         alarms.refuse_no_practice(question_sets)
 
 
@@ -105,7 +105,7 @@ def change_watch(
         request_watch(watch.pk)
     elif watch.tolerance != tolerance:  # a border that is moved while one sees the answers
         begin_anew(tested)
-    if not watch.practises:
+    if not watch.with_practice:
         for row in watch.workers.filter(state=State.PRACTICE).select_related("worker", "watch"):
             alarms.end_practice(row)
 

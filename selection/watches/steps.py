@@ -275,7 +275,7 @@ class WatchStep:
             row.recount = False
             if row.state not in (*row.OUT_OF_WORK, State.LEFT):
                 row.state = _state_of(row)
-        if self.watch.pauses:
+        if self.watch.pause_on_alarm:
             for row in alarms:
                 row.state, row.why = State.PAUSED, "paused by the alarm"
         return alarms

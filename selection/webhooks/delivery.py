@@ -96,7 +96,7 @@ def _has_delivered_since(delivery: Delivery) -> bool:
 
 
 def _turn_off(hook: Webhook, note: str) -> None:
-    Webhook.objects.filter(pk=hook.pk).update(on=False, note=note)
+    Webhook.objects.filter(pk=hook.pk).update(enabled=False, note=note)
 
 
 def sweep_deliveries() -> None:

@@ -50,7 +50,7 @@ def write_team_messages(
     """
     if wakeups.is_silenced():
         return  # simulated crowds send no messages
-    hooks = list(Webhook.objects.filter(team=team, on=True))
+    hooks = list(Webhook.objects.filter(team=team, enabled=True))
     kinds = {kind for hook in hooks for kind in hook.events}
     if not kinds:
         return
@@ -113,7 +113,7 @@ def notify_new_alerts(
     tell      is called with a run and the words of its new alerts, in the same transaction
     """
     statuses = [Run.Status.RUNNING, Run.Status.PAUSED]
-    hooks = Webhook.objects.filter(team=OuterRef("team"), on=True)
+    hooks = Webhook.objects.filter(team=OuterRef("team"), enabled=True)
     for run in Run.objects.filter(Exists(hooks) | followed, status__in=statuses):
         alerts = [alert for alert in needs(run) if alert.kind not in NOT_TOLD]
         kinds = sorted({alert.kind for alert in alerts})

@@ -16,13 +16,13 @@ from . import messages
 
 
 def create_webhook(
-    team: Team | int | None, url: str, events: Sequence[str], on: bool = True
+    team: Team | int | None, url: str, events: Sequence[str], enabled: bool = True
 ) -> Webhook:
     """Create a webhook; its secret can be read from the result this once.
 
     Raises Refused for an unusable address or invalid events.
     """
-    hook = Webhook(url=url, events=list(events), on=on)
+    hook = Webhook(url=url, events=list(events), enabled=enabled)
     if team is not None:
         hook.team_id = team.pk if isinstance(team, Team) else team
     return add_webhook(hook)
@@ -36,10 +36,10 @@ def add_webhook(hook: Webhook) -> Webhook:
 
 def change_webhook(hook: Webhook, **changes: Any) -> Webhook:
     """Change address or events, or turn it on or off. Raises Refused like ``create_webhook``."""
-    was_on = hook.on
+    was_on = hook.enabled
     for name, value in changes.items():
         setattr(hook, name, value)
-    return save_webhook(hook, turned_on=hook.on and not was_on)
+    return save_webhook(hook, turned_on=hook.enabled and not was_on)
 
 
 def save_webhook(hook: Webhook, turned_on: bool = False) -> Webhook:
@@ -91,7 +91,7 @@ def replay_delivery(delivery: Delivery) -> Delivery:
 
     Raises Conflict while its webhook is off.
     """
-    if not delivery.webhook.on and delivery.kind != Webhook.TEST:
+    if not delivery.webhook.enabled and delivery.kind != Webhook.TEST:
         raise Conflict("This webhook is off: turn it on before anything is sent again.")
     delivery.keep(due=db_clock.database_now(), tries=0)
     messages.request_delivery(delivery.webhook_id)

@@ -115,12 +115,12 @@ def test_client_gives_up_after_its_number_of_tries(naps):
 
 
 def test_a_refusal_has_the_api_s_sentence_and_is_not_sent_again(naps):
-    said = {"error": "This name is already in use.", "where": "name"}
+    said = {"error": "This name is already in use.", "field": "name"}
     server = Server(httpx.Response(422, json=said))
     with pytest.raises(ApiError) as found:
         server.client().create_pool("Judges")
     error = found.value
-    assert (error.status, error.sentence, error.where) == (422, said["error"], "name")
+    assert (error.status, error.sentence, error.field) == (422, said["error"], "name")
     assert str(error) == "This name is already in use. (status 422)"
     assert len(server.got) == 1
 

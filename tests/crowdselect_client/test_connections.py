@@ -63,7 +63,7 @@ def test_connection_verbs_reach_a_real_server(client, studio):
     joined = watch.connect(made["id"], project=source["id"])
     assert joined["settings"] == {"project": source["id"], "gold_project": ""}
     watch.disconnect(made["id"])
-    assert [one["on"] for one in watch.connections()] == [False]
+    assert [one["enabled"] for one in watch.connections()] == [False]
 
     run = client.create_run(name="r", pool=pool, question_set=gold, k=1)
     used = run.connect(made["id"], project=source["id"])
@@ -77,7 +77,7 @@ def test_connection_verbs_reach_a_real_server(client, studio):
     assert [one["state"] for one in tools.calls(made["id"])] == ["retrying", "failed"]
     assert tools.change(made["id"], paused=True)["state"] == "paused"
     run.disconnect(made["id"])
-    assert [one["on"] for one in run.connections()] == [False]
+    assert [one["enabled"] for one in run.connections()] == [False]
     with pytest.raises(ApiError, match="pause it instead"):
         tools.delete(made["id"])
     other = tools.create(**account | {"name": "Third"}, secrets={"token": LEGACY})

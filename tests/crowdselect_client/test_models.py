@@ -31,9 +31,9 @@ def test_model_verbs_reach_a_real_server(live_server, settings):
         gold = client.create_question_set("Sums")["id"]
         client.put_questions(gold, [{"question": "q1", "prompt": "1 + 2", "accepted": ["3"]}])
         stored = models.add(pool, "models: [{model: [m1, m2], server: Stub, price_call: 1}]")
-        assert stored == {"new": 2, "changed": 0}
+        assert stored == {"added": 2, "changed": 0}
         entries = [{"model": "m3", "server": "Stub", "name": "{model}/x"}]
-        assert models.add(pool, entries)["new"] == 1
+        assert models.add(pool, entries)["added"] == 1
         assert [one["worker"] for one in models.of_pool(pool)] == ["m1", "m2", "m3/x"]
         assert models.change(pool, "m3/x", temperature=None)["temperature"] is None
         assert models.show(pool, "m3/x")["model"] == "m3"

@@ -58,15 +58,18 @@ def test_client_verbs_reach_a_real_server(live_server):
         assert list(client.media(gold["id"])) == client.practice(gold["id"]) == []
         brought = client.send_questions(gold["id"], "q.csv", b"Frage;Ergebnis\n7 + 0;7\n;8\n")
         assert brought.show()["state"] == "asking"
-        assert brought.name({"Frage": "prompt", "Ergebnis": "answer"})["fine"] == 1
-        assert [row["line"] for row in client.file(brought.id).rows(taken=False)] == [3]
+        assert brought.name({"Frage": "prompt", "Ergebnis": "answer"})["accepted_rows"] == 1
+        assert [row["line"] for row in client.file(brought.id).rows(accepted=False)] == [3]
         with pytest.raises(ApiError, match="1 row would be left out"):
             brought.take(strict=True)
         assert brought.take()["state"] == "taken"
         brought.undo()
         client.send_workers(pool["id"], "w.csv", b"worker\nw200\n").put_aside()
         assert (
-            client.send_workers(pool["id"], "w.csv", b"worker\nw0/\xc3\xbc\n").take()["fine"] == 1
+            client.send_workers(pool["id"], "w.csv", b"worker\nw0/\xc3\xbc\n").take()[
+                "accepted_rows"
+            ]
+            == 1
         )
 
         run = client.create_run(name="Best 2", pool=pool["id"], question_set=gold["id"], k=2)
@@ -82,13 +85,13 @@ def test_client_verbs_reach_a_real_server(live_server):
         assert run.pause()["state"] == "paused"
         assert run.resume()["status"] == "running"
         assert run.change(budget=900, preview=True)["changed"].keys() == {"budget"}
-        assert run.change(budget=900, why="Enough.")["run"]["budget"] == 900
+        assert run.change(budget=900, reason="Enough.")["run"]["budget"] == 900
         assert [row["name"] for row in client.runs(status="running")] == ["Best 3"]
         assert len({one["link"] for one in run.workers()}) == 150
         assert run.claim(["w1/ü", "nobody"])[1]["state"] == "unknown"
         assert list(run.open(peek=True)) == list(run.answers()) == []
         said = b"worker,question,response\nw5/\xc3\xbc,q5,5\n"
-        assert client.send_answers(run.id, "a.csv", said).take()["fine"] == 1
+        assert client.send_answers(run.id, "a.csv", said).take()["accepted_rows"] == 1
         assert run.tell_many([(10**9, "1")])[0]["status"] == 404
         assert len(list(run.standings())) == 150
         assert [line["worker"] for line in run.standings(worker="w1/ü")] == ["w1/ü"]

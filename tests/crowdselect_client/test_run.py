@@ -92,7 +92,7 @@ def test_many_answers_are_sent_in_parts_and_each_has_its_result():
         assert path == "/api/answers"
         assert len(body["answers"]) <= 1000
         rows = [{"assignment": row["assignment"], "status": 201} for row in body["answers"]]
-        return 200, {"taken": len(rows), "results": rows}
+        return 200, {"new_answers": len(rows), "results": rows}
 
     results = client_of(answer).run(7).tell_many((number, "good") for number in range(2500))
     assert [row["assignment"] for row in results] == list(range(2500))
@@ -100,7 +100,7 @@ def test_many_answers_are_sent_in_parts_and_each_has_its_result():
 
 def test_rows_of_a_second_part_are_counted_on():
     def answer(path: str, body: Any) -> Any:
-        bad = {"row": len(body["workers"]), "result": "refused", "why": "No."}
+        bad = {"row": len(body["workers"]), "result": "refused", "reason": "No."}
         return 200, {"added": 1, "changed": 2, "unchanged": 3, "refused": 4, "rows": [bad]}
 
     done = client_of(answer).put_workers(1, [{"worker": str(n)} for n in range(10_003)])

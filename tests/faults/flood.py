@@ -134,7 +134,7 @@ class Crowd:
 
     def _claimed(self, client: httpx.Client, worker: str) -> list[int]:
         """Return this worker's assignments after starting their deadlines, as the page would."""
-        claim = {"workers": [worker], "each": 1}
+        claim = {"workers": [worker], "questions_per_worker": 1}
         reply = client.post(f"api/runs/{self.run}/claims", json=claim)
         ids = [row["id"] for worker_claims in reply.json() for row in worker_claims["assignments"]]
         now = timezone.now()

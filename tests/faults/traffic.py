@@ -90,7 +90,7 @@ class Crowd:
                 self.stop.wait(0.1)
 
     def _turn(self, client: httpx.Client, run: int, workers: list[str], rng: random.Random) -> None:
-        claim = {"workers": workers, "each": rng.choice([1, 1, 2])}
+        claim = {"workers": workers, "questions_per_worker": rng.choice([1, 1, 2])}
         reply = self._ask(client, "POST", f"runs/{run}/claims", json=claim)
         if reply is None:
             return
@@ -144,7 +144,7 @@ class Crowd:
             self.going.append(run)
 
     def _start(self, client: httpx.Client, run: int) -> None:
-        self._until(client, "POST", f"runs/{run}/moves/start")
+        self._until(client, "POST", f"runs/{run}/transitions/start")
 
     def _settings(self, number: int) -> dict[str, Any]:
         return self.places | KINDS[number % len(KINDS)] | {

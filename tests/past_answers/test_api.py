@@ -178,7 +178,7 @@ def test_rows_are_left_out_and_results_are_chosen_on_request(call, files):
         sent = {name: SimpleUploadedFile(name, content) for name, content in raw.items()}
         made = call("post", "", sent | wanted | {"leave_out": leave_out})
         assert made.status_code == status, made.content
-    assert made.json()["facts"]["bad"] == 1
+    assert made.json()["facts"]["rejected_rows"] == 1
     rows = [
         {"doc_id": i, "doc_hash": str(i), "model": m, "metrics": ["acc", "f1"], "acc": 1, "f1": 0}
         for m in "abc"

@@ -103,8 +103,8 @@ def test_no_value_breaks_the_api(client, token, sample):
             ("post", path, f'{{"worker": {odd}}}'),
             ("post", path, f'{{"worker": "n", "attributes": {{"a": {odd}}}, "name": {odd}}}'),
             ("post", path, f'{{"worker": "m", "attributes": {odd}}}'),
-            ("post", f"{path}/{worker}/verdict", f'{{"verdict": "accepted", "why": {odd}}}'),
-            ("post", f"{path}/{worker}/withdraw", f'{{"why": {odd}}}'),
+            ("post", f"{path}/{worker}/verdict", f'{{"verdict": "accepted", "reason": {odd}}}'),
+            ("post", f"{path}/{worker}/withdraw", f'{{"reason": {odd}}}'),
         ]
     for method, path, content in bodies[:: sample(5, 1)]:
         answer = getattr(client, method)(

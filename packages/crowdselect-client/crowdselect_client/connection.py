@@ -23,12 +23,12 @@ class ApiError(Exception):
 
     status    of HTTP; 0 without a reply
     sentence  the API's message: the problem, and mostly its remedy
-    where     the field concerned, or ""
+    field     the field concerned, or ""
     """
 
-    def __init__(self, status: int, sentence: str, where: str = "") -> None:
+    def __init__(self, status: int, sentence: str, field: str = "") -> None:
         super().__init__(f"{sentence} (status {status})" if status else sentence)
-        self.status, self.sentence, self.where = status, sentence, where
+        self.status, self.sentence, self.field = status, sentence, field
 
 
 class Connection:
@@ -74,7 +74,7 @@ class Connection:
             pause = min(1.5 * pause, LONGEST_POLL)
             job = self.ask(dict[str, Any], "GET", f"jobs/{job['id']}")
         if job["state"] == "failed":
-            raise ApiError(job["status"], job["error"], job["where"])
+            raise ApiError(job["status"], job["error"], job["field"])
         return cast(T, job["result"])
 
     def create(self, kind: type[T], path: str, key: str | None, body: Any) -> T:
@@ -141,7 +141,7 @@ def _parse_document(answer: httpx.Response) -> Any:
 def _api_error(answer: httpx.Response) -> ApiError:
     try:
         body = answer.json()
-        return ApiError(answer.status_code, body["error"], body.get("where", ""))
+        return ApiError(answer.status_code, body["error"], body.get("field", ""))
     except (ValueError, KeyError, TypeError):
         if answer.status_code in BUSY | BETWEEN:
             return ApiError(answer.status_code, f"{answer.url.host} does not answer now.")

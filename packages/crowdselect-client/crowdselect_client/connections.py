@@ -58,7 +58,7 @@ class Connections:
         query, path = {"limit": PAGE}, f"connections/{number}/calls"
         while rows := self._to.ask(list[ToolCall], "GET", path, params=query):
             yield from rows
-            query["before"] = rows[-1]["id"]
+            query["before_id"] = rows[-1]["id"]
 
     def repeat_call(self, call: int) -> ToolCall:
         return self._to.ask(ToolCall, "POST", f"connector-calls/{call}/repeat", harmless=False)

@@ -7,7 +7,7 @@ from typing import Literal
 from .connection import ApiError, Connection
 from .replies import FileRow, FileState
 
-Outside = Literal["refuse", "wrong"]
+OnMismatch = Literal["refuse", "wrong", "correct"]
 
 
 class File:
@@ -25,17 +25,17 @@ class File:
         self,
         columns: Mapping[str, str],
         encoding: str = "",
-        headed: bool = True,
+        has_header: bool = True,
         questions: Mapping[str, str] | None = None,
-        header: int | None = None,
+        header_line: int | None = None,
     ) -> FileState:
         """Set the meaning of its columns: a field, "attribute", or "" for none.
 
         questions  of a survey: columns, and the question that each has the answers to
-        header     number of the header line
+        header_line  number of the header line
         """
-        body = {"columns": dict(columns), "encoding": encoding, "headed": headed, "header": header}
-        body["questions"] = dict(questions or {})
+        body = {"columns": dict(columns), "encoding": encoding, "has_header": has_header}
+        body |= {"questions": dict(questions or {}), "header_line": header_line}
         return self._to.ask(FileState, "PATCH", self._path, json=body)
 
     def wait(self, every: float = 1, at_most: float | None = None) -> FileState:
@@ -47,17 +47,17 @@ class File:
             time.sleep(every)
         return state
 
-    def rows(self, taken: bool = True, outside: Outside = "refuse") -> Iterator[FileRow]:
+    def rows(self, accepted: bool = True, on_mismatch: OnMismatch = "refuse") -> Iterator[FileRow]:
         """Yield the rows that will be taken, or the others with the reason."""
-        query = {"taken": taken, "outside": outside, "limit": 1000}
+        query = {"accepted": accepted, "on_mismatch": on_mismatch, "limit": 1000}
         return self._to.pages(FileRow, f"{self._path}/rows", query)
 
-    def take(self, outside: Outside = "refuse", strict: bool = False) -> FileState:
+    def take(self, on_mismatch: OnMismatch = "refuse", strict: bool = False) -> FileState:
         """Take its good rows once it is read; with ``strict`` all of its rows or none."""
         state = self.wait()
         if state["state"] == "failed":
             raise ApiError(409, state["error"])
-        body = {"outside": outside, "strict": strict}
+        body = {"on_mismatch": on_mismatch, "strict": strict}
         return self._to.ask(FileState, "POST", f"{self._path}/take", json=body)
 
     def undo(self) -> None:

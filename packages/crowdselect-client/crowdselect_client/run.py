@@ -50,41 +50,46 @@ class Run:
     def show(self) -> RunState:
         return self._to.ask(RunState, "GET", self._path)
 
-    def start(self, why: str = "") -> RunState:
-        return self._move_run("start", why)
+    def start(self, reason: str = "") -> RunState:
+        return self._move_run("start", reason)
 
-    def pause(self, why: str = "") -> RunState:
-        return self._move_run("pause", why)
+    def pause(self, reason: str = "") -> RunState:
+        return self._move_run("pause", reason)
 
-    def resume(self, why: str = "") -> RunState:
-        return self._move_run("resume", why)
+    def resume(self, reason: str = "") -> RunState:
+        return self._move_run("resume", reason)
 
-    def stop(self, why: str = "") -> RunState:
+    def stop(self, reason: str = "") -> RunState:
         """End it early, with the guarantee that holds by then."""
-        return self._move_run("stop", why)
+        return self._move_run("stop", reason)
 
-    def reopen(self, why: str = "") -> RunState:
+    def reopen(self, reason: str = "") -> RunState:
         """Let an ended run go on until its guarantee holds again."""
-        return self._move_run("reopen", why)
+        return self._move_run("reopen", reason)
 
     def replace_workers(
-        self, workers: Sequence[str], why: str = "", *, preview: bool = False, draft: bool = False
+        self,
+        workers: Sequence[str],
+        reason: str = "",
+        *,
+        preview: bool = False,
+        draft: bool = False,
     ) -> dict[str, Any]:
         """Give the places of selected workers of an ended run to the next best.
 
         preview  only return the effect
         draft    create a draft run that tests the others for these places instead
         """
-        body = {"workers": list(workers), "why": why, "preview": preview, "draft": draft}
+        body = {"workers": list(workers), "reason": reason, "preview": preview, "draft": draft}
         path = f"{self._path}/replace"
         return self._to.ask(dict[str, Any], "POST", path, json=body, harmless=preview)
 
-    def _move_run(self, name: str, why: str) -> RunState:
+    def _move_run(self, name: str, reason: str) -> RunState:
         """Send a move.
 
-        why  kept in the run's history
+        reason  kept in the run's history
         """
-        path, body = f"{self._path}/moves/{name}", {"why": why} if why else None
+        path, body = f"{self._path}/transitions/{name}", {"reason": reason} if reason else None
         return self._to.ask(RunState, "POST", path, json=body, harmless=False)
 
     def replace(self, **settings: Unpack[Settings]) -> RunState:
@@ -138,28 +143,29 @@ class Run:
 
     # -- ask and tell
 
-    def claim(self, workers: Sequence[str], each: int = 1) -> list[Claim]:
-        """Claim the open questions of workers present now, at most ``each`` per worker."""
+    def claim(self, workers: Sequence[str], per_worker: int = 1) -> list[Claim]:
+        """Claim the open questions of workers present now, at most so many per worker."""
         claims: list[Claim] = []
         for first in range(0, len(workers), MOST_WORKERS):
-            body = {"workers": list(workers[first : first + MOST_WORKERS]), "each": each}
+            some = list(workers[first : first + MOST_WORKERS])
+            body = {"workers": some, "questions_per_worker": per_worker}
             claims += self._to.ask(list[Claim], "POST", f"{self._path}/claims", json=body)
         return claims
 
     def rounds(
-        self, workers: Sequence[str], each: int = 1, every: float = 1
+        self, workers: Sequence[str], per_worker: int = 1, every: float = 1
     ) -> Iterator[list[Assignment]]:
         """Yield the workers' open questions, several at once, until there are no more.
 
         Tell the answers before requesting the next round: unanswered questions come again.
 
-        each   most questions per worker at once
+        per_worker  most questions per worker at once
         every  seconds between requests while there are none
 
         Raises LookupError for a worker that is not in the run.
         """
         while True:
-            claims = self.claim(workers, each)
+            claims = self.claim(workers, per_worker)
             if strangers := [claim["worker"] for claim in claims if claim["state"] == "unknown"]:
                 raise LookupError(f"Not in the run: {', '.join(strangers)}.")
             if assignments := [
@@ -171,9 +177,11 @@ class Run:
             else:
                 time.sleep(every)
 
-    def ask(self, workers: Sequence[str], each: int = 1, every: float = 1) -> Iterator[Assignment]:
+    def ask(
+        self, workers: Sequence[str], per_worker: int = 1, every: float = 1
+    ) -> Iterator[Assignment]:
         """Yield the workers' open questions like ``rounds``, one by one."""
-        for assignments in self.rounds(workers, each, every):
+        for assignments in self.rounds(workers, per_worker, every):
             yield from assignments
 
     def tell(self, assignment: Assignment | int, response: str) -> bool:
@@ -261,10 +269,10 @@ class Run:
         """Use a connection no more: its open tasks are removed there."""
         self._to.send("DELETE", f"{self._path}/connections/{connection}")
 
-    def write_back(self, connection: int, how: str, workers: Sequence[str]) -> ToolCall:
+    def write_back(self, connection: int, mode: str, workers: Sequence[str]) -> ToolCall:
         """Write the selected workers into the tool."""
         path = f"{self._path}/connections/{connection}/write-back"
-        body = {"how": how, "workers": list(workers)}
+        body = {"mode": mode, "workers": list(workers)}
         return self._to.ask(ToolCall, "POST", path, harmless=False, json=body)
 
     def export(self, format: str = "csv", **options: Any) -> bytes:

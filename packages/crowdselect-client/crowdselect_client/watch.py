@@ -48,7 +48,7 @@ class Watch:
         return self._move("recount")
 
     def _move(self, name: str) -> WatchState:
-        return self._to.ask(WatchState, "POST", f"{self._path}/moves/{name}", harmless=False)
+        return self._to.ask(WatchState, "POST", f"{self._path}/transitions/{name}", harmless=False)
 
     def delete(self) -> None:
         """Delete the watch with its gold answers."""
@@ -57,15 +57,15 @@ class Watch:
     # -- gold
 
     def record(
-        self, answers: Sequence[GoldAnswerIn], outside: Literal["refuse", "wrong"] = "refuse"
+        self, answers: Sequence[GoldAnswerIn], on_mismatch: Literal["refuse", "wrong"] = "refuse"
     ) -> Rows:
         """Record gold answers, in the order in which they were asked; repeating changes nothing.
 
-        outside  answers outside the choices are refused, or count as wrong
+        on_mismatch  answers outside the choices are refused, or count as wrong
         """
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(answers), MOST_GOLD):
-            body = {"answers": list(answers[first : first + MOST_GOLD]), "outside": outside}
+            body = {"answers": list(answers[first : first + MOST_GOLD]), "on_mismatch": on_mismatch}
             fates = self._to.ask(Rows, "POST", f"{self._path}/gold", json=body)
             for name in ("added", "unchanged", "refused"):
                 total[name] += fates[name]
@@ -98,32 +98,32 @@ class Watch:
         path = f"{self._path}/workers/{quote(worker, safe='')}"
         self._to.send("DELETE", path, harmless=False)
 
-    def pause(self, worker: str, why: str = "") -> WatchedWorker:
-        return self._move_worker(worker, "pause", why)
+    def pause(self, worker: str, reason: str = "") -> WatchedWorker:
+        return self._move_worker(worker, "pause", reason)
 
-    def resume_worker(self, worker: str, why: str = "") -> WatchedWorker:
-        return self._move_worker(worker, "resume", why)
+    def resume_worker(self, worker: str, reason: str = "") -> WatchedWorker:
+        return self._move_worker(worker, "resume", reason)
 
-    def dismiss(self, worker: str, why: str) -> WatchedWorker:
+    def dismiss(self, worker: str, reason: str) -> WatchedWorker:
         """Dismiss an alarm with a reason: the worker begins anew."""
-        return self._move_worker(worker, "dismiss", why)
+        return self._move_worker(worker, "dismiss", reason)
 
-    def requalify(self, worker: str, why: str = "") -> WatchedWorker:
+    def requalify(self, worker: str, reason: str = "") -> WatchedWorker:
         """Test a worker with an alarm or a pause again, by gold questions asked from now on.
 
-        In a watch that ``practises`` the worker practises first: send them their ``link``.
+        In a watch that ``with_practice`` the worker practises first: send them their ``link``.
         """
-        return self._move_worker(worker, "requalify", why)
+        return self._move_worker(worker, "requalify", reason)
 
-    def replace_link(self, worker: str, why: str = "") -> WatchedWorker:
+    def replace_link(self, worker: str, reason: str = "") -> WatchedWorker:
         """Replace the personal link of a worker; the old one says so, and answers stay."""
         path = f"{self._path}/workers/{quote(worker, safe='')}/link"
-        return self._to.ask(WatchedWorker, "POST", path, json={"why": why}, harmless=False)
+        return self._to.ask(WatchedWorker, "POST", path, json={"reason": reason}, harmless=False)
 
-    def replace_links(self, why: str = "") -> GoldLinks:
+    def replace_links(self, reason: str = "") -> GoldLinks:
         """Replace the personal links of all workers; ``workers`` has the new ones."""
         path = f"{self._path}/links"
-        return self._to.ask(GoldLinks, "POST", path, json={"why": why}, harmless=False)
+        return self._to.ask(GoldLinks, "POST", path, json={"reason": reason}, harmless=False)
 
     # -- connections
 
@@ -141,6 +141,6 @@ class Watch:
         """Put no more gold there: open gold tasks are removed."""
         self._to.send("DELETE", f"{self._path}/connections/{connection}")
 
-    def _move_worker(self, worker: str, name: str, why: str) -> WatchedWorker:
-        path = f"{self._path}/workers/{quote(worker, safe='')}/moves/{name}"
-        return self._to.ask(WatchedWorker, "POST", path, json={"why": why}, harmless=False)
+    def _move_worker(self, worker: str, name: str, reason: str) -> WatchedWorker:
+        path = f"{self._path}/workers/{quote(worker, safe='')}/transitions/{name}"
+        return self._to.ask(WatchedWorker, "POST", path, json={"reason": reason}, harmless=False)

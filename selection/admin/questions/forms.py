@@ -128,7 +128,12 @@ class CorrectionForm(QuestionForm):
 class PracticeForm(GradableForm):
     class Meta:
         model = Practice
-        fields = ["question_set", "number", "prompt", "choices", "accepted", "explanation", "must"]
+        fields = [
+            *("question_set", "number", "prompt", "choices"),
+            "accepted",
+            "explanation",
+            "required",
+        ]
 
     def save(self, commit: bool = True) -> Any:
         self.instance.grading = self.cleaned_data["way"]

@@ -155,9 +155,9 @@ class PracticeAdmin(ScopedAdmin):
         "accepted",
         "compared",
         "explanation",
-        "must",
+        "required",
     ]
-    list_display = ["short_prompt", "number", "must", "question_set"]
+    list_display = ["short_prompt", "number", "required", "question_set"]
     list_filter = ["question_set"]
     list_select_related = ["question_set"]
     search_fields = ["prompt"]

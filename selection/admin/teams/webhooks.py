@@ -37,7 +37,7 @@ class WebhookForm(forms.ModelForm):
 
     class Meta:
         model = Webhook
-        fields = ["url", "events", "on"]
+        fields = ["url", "events", "enabled"]
         widgets = {
             "url": UnfoldAdminTextInputWidget(
                 {"placeholder": "https://example.org/crowdselect", "inputmode": "url"}
@@ -70,7 +70,7 @@ class WebhookAdmin(ScopedAdmin):
 
     form = WebhookForm
     list_display = ["url", "tells", "state", "sent"]
-    fields = ["url", "events", "on"]
+    fields = ["url", "events", "enabled"]
 
     @display(description="tells")
     def tells(self, hook: Webhook) -> str:
@@ -78,7 +78,7 @@ class WebhookAdmin(ScopedAdmin):
 
     @display(description="state", label={"on": "success", "off": "danger"})
     def state(self, hook: Webhook) -> str:
-        return "on" if hook.on else "off"
+        return "on" if hook.enabled else "off"
 
     @display(description="sent")
     def sent(self, hook: Webhook) -> str:
@@ -88,7 +88,7 @@ class WebhookAdmin(ScopedAdmin):
         self, request: HttpRequest, obj: Webhook, form: WebhookForm, change: bool
     ) -> None:
         if change:
-            registration.save_webhook(obj, turned_on=obj.on and "on" in form.changed_data)
+            registration.save_webhook(obj, turned_on=obj.enabled and "enabled" in form.changed_data)
         else:
             registration.add_webhook(obj)
 

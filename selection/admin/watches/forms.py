@@ -84,7 +84,7 @@ class SettingsForm(forms.Form):
         help_text="Of tasks per gold question, or of gold questions a week. We use it to forecast "
         "the end of the gold.",
     )
-    pauses = styled.BooleanField(label="Pause a worker at an alarm", required=False)
+    pause_on_alarm = styled.BooleanField(label="Pause a worker at an alarm", required=False)
     tries = styled.IntegerField(
         label="Tests of a worker after an alarm",
         required=False,
@@ -101,7 +101,7 @@ class SettingsForm(forms.Form):
         initial=100 * TOLERANCE,
         help_text="A worker that far below the level hardly ever passes. More needs fewer answers.",
     )
-    practises = styled.BooleanField(
+    with_practice = styled.BooleanField(
         label="Practice before a test",
         required=False,
         help_text="A test begins with the practice questions of the question sets, at the worker’s "
@@ -113,8 +113,8 @@ class SettingsForm(forms.Form):
         fields: dict[str, Any] = self.fields
         sets = scoped(QuestionSet, request, PERMISSION)
         fields["question_sets"].queryset = sets
-        if not self.initial.get("practises") and not sets.exclude(practice=None).exists():
-            del fields["practises"]
+        if not self.initial.get("with_practice") and not sets.exclude(practice=None).exists():
+            del fields["with_practice"]
 
     def settings(self) -> dict[str, Any]:
         values = {name: self.cleaned_data.get(name, False) for name in ("name", *SETTINGS)}

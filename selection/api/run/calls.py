@@ -36,8 +36,8 @@ class CallOut(Schema):
     question: str = Field(alias="question.key")
     attempt: int = Field(description="Number of the call for its assignment, from 1.")
     state: CallState
-    sent: datetime
-    closed: datetime | None
+    sent_at: datetime = Field(alias="sent")
+    closed_at: datetime | None = Field(alias="closed")
     cost: float
     tokens_in: int | None
     tokens_out: int | None
@@ -74,12 +74,12 @@ class ReplyCountOut(Schema):
 class UnreadableIn(Schema):
     """The decision on models with replies without an answer."""
 
-    do: Literal["reread", "wrong", "set aside"]
+    action: Literal["reread", "wrong", "set aside"]
     parsing: Literal["auto", "letter", "word", "json", "last line", "regex"] = Field(
         "auto", description="For reread: how the answers of all models are read from now on."
     )
     pattern: str = Field("", max_length=200)
-    why: str = Field("", max_length=300)
+    reason: str = Field("", max_length=300)
 
 
 class SpendingIn(Schema):
@@ -128,10 +128,10 @@ def settle_replies(
     """
     run = find_object(request, Run, run_id)
     who, rule = requester_name(request), (payload.parsing, payload.pattern)
-    if payload.do == unreadable_models.REREAD:
-        job = unreadable_models.request_reread(run, *rule, who, payload.why)
+    if payload.action == unreadable_models.REREAD:
+        job = unreadable_models.request_reread(run, *rule, who, payload.reason)
         return accept_job(response, job)
-    unreadable_models.settle(run, payload.do, who=who, why=payload.why)
+    unreadable_models.settle(run, payload.action, who=who, why=payload.reason)
     return unreadable.count_replies(run)
 
 
@@ -139,7 +139,7 @@ def settle_replies(
 def check_models(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
     """Ask each model of a draft one question, outside its limit. Poll the header Location.
 
-    The result has ``of``, the number of models, and ``models``: ``worker``, ``good``, ``answer``,
+    The result has ``total``, their number, and ``models``: ``worker``, ``good``, ``answer``,
     ``reply``, ``tokens``, ``cost``, ``milliseconds`` and ``problem`` of each.
     """
     run = find_object(request, Run, run_id)

@@ -12,7 +12,7 @@ from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Amount, Id, Key, Part, Value, Yes, build_schema, declared_by
 from selection.api.idempotency import idempotent
 from selection.api.pagination import Page, paginate
-from selection.api.schemas import WhyIn
+from selection.api.schemas import ReasonIn
 from selection.forecast import running_forecast
 from selection.limits import LONGEST_KEY
 from selection.models import Pool, QuestionSet, Run, Skill
@@ -62,12 +62,12 @@ class RunIn(_DraftIn):
     skills: list[SkillIn] = Field([], max_length=50, description="Further question sets.")
 
 
-class CopyIn(WhyIn):
+class CopyIn(ReasonIn):
     name: Key | None = Field(None, description="null: the run's own, and “copy”.")
     same_seed: Yes = Field(False, description="The same questions in the same order.")
 
 
-class ReplaceIn(WhyIn):
+class ReplaceIn(ReasonIn):
     workers: list[Key] = Field(min_length=1, max_length=1000, description="Selected workers.")
     preview: Yes = Field(False, description="True: only describe the effect.")
     draft: Yes = Field(
@@ -143,7 +143,7 @@ def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any
     """Create a draft with a run's settings: the way to change fixed settings of a started run."""
     run = find_object(request, Run, run_id)
     name = payload.name or drafts.name_copy(run)
-    copy = drafts.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
+    copy = drafts.copy_run(run, name, payload.same_seed, requester_name(request), payload.reason)
     return show_run(request, copy.pk)
 
 
@@ -155,11 +155,11 @@ def replace_workers(request: HttpRequest, run_id: Id, payload: ReplaceIn) -> dic
     draft = None
     if payload.draft and not payload.preview:
         draft = replacement.draft_replacement(
-            run, offer.leaving, offer.others, requester_name(request), payload.why
+            run, offer.leaving, offer.others, requester_name(request), payload.reason
         )
     elif not payload.preview:
         by = requester_name(request)
-        replacement.replace_workers(run, offer.leaving, offer.next_best, by, payload.why)
+        replacement.replace_workers(run, offer.leaving, offer.next_best, by, payload.reason)
         connectors.request_exchanges(run.pk)
     return asdict(offer) | {"draft": draft and draft.pk}
 

@@ -29,7 +29,7 @@ class AnswerOut(Schema):
     position: int = Field(description="In the worker's own order of questions, from 0.")
     response: str
     outcome: str = Field(description="right, not right, too late or question retired.")
-    at: datetime
+    answered_at: datetime = Field(alias="at")
     counted_in: int | None = Field(description="The step that counted it; null: none has yet.")
 
 

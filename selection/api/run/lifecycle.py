@@ -55,7 +55,7 @@ def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
 def read_columns(run: Run, schema: type[RunHead]) -> dict[str, Any]:
     """Read the attributes of the run that the schema names; its pool and question set as ids."""
     ids = {"pool": run.pool_id, "question_set": run.question_set_id}
-    names = schema.model_fields.keys() - ids.keys()
+    names = {field.alias or name for name, field in schema.model_fields.items()} - ids.keys()
     return {name: getattr(run, name) for name in names if hasattr(run, name)} | ids
 
 
@@ -65,11 +65,11 @@ MOVES: dict[str, Callable[[Run, str, str], object]] = {
 }
 
 
-@api.post("/runs/{run_id}/moves/{move}", response=RunOut, summary="Change run state")
+@api.post("/runs/{run_id}/transitions/{transition}", response=RunOut, summary="Change run state")
 def move_run(
     request: HttpRequest,
     run_id: Id,
-    move: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
+    transition: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
     payload: MoveIn | None = None,
 ) -> dict[str, Any]:
     """Start, pause, resume or stop a run.
@@ -78,7 +78,7 @@ def move_run(
     join.
     """
     run = find_object(request, Run, run_id)
-    MOVES[move](run, requester_name(request), payload.why if payload else "")
+    MOVES[transition](run, requester_name(request), payload.reason if payload else "")
     return show_run(request, run_id)
 
 
@@ -90,7 +90,7 @@ def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str,
     moves: dict[str, bool] = {
         name: settings.pop(name) for name in ("enrolling", "archived") if name in settings
     }
-    why, preview = settings.pop("why", ""), settings.pop("preview", False)
+    why, preview = settings.pop("reason", ""), settings.pop("preview", False)
     with transaction.atomic():
         changed = (
             changes.apply_changes(run, settings, requester_name(request), why) if settings else {}

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Field, Schema, Status
 
 from selection.api.base import api, find_object, requester_name
-from selection.api.fields import WHOLE, Id, Part, Why, Yes
+from selection.api.fields import WHOLE, Id, Part, Reason, Yes
 from selection.mail import invitations, texts
 from selection.mail.invitations import InvitationPlan
 from selection.mail.texts import LONGEST_BODY, LONGEST_SUBJECT, Text
@@ -64,7 +64,7 @@ class MailOut(Schema):
 class InviteIn(Part):
     preview: Yes = Field(False, description="Only return the numbers; send nothing.")
     retry: Yes = Field(False, description="Send the failed messages again, and no new ones.")
-    why: Why = ""
+    reason: Reason = ""
 
 
 class InvitedOut(Schema):
@@ -128,9 +128,9 @@ def invite_workers(request: HttpRequest, run_id: Id, payload: InviteIn) -> Statu
         return Status(200, _plan_payload(invitations.plan_invitations(run)))
     who = requester_name(request)
     if payload.retry:
-        count = invitations.retry_failed(run, who, payload.why)
+        count = invitations.retry_failed(run, who, payload.reason)
         return Status(202, _plan_payload(invitations.plan_invitations(run), count))
-    return Status(202, _plan_payload(invitations.send_invitations(run, who, payload.why)))
+    return Status(202, _plan_payload(invitations.send_invitations(run, who, payload.reason)))
 
 
 def _plan_payload(plan: InvitationPlan, messages: int | None = None) -> dict[str, int]:

@@ -7,7 +7,7 @@ from ninja import Field, Schema
 
 from selection import reports
 from selection.api.fields import Value, Yes, build_schema, declared_by
-from selection.api.schemas import WhyIn
+from selection.api.schemas import ReasonIn
 from selection.limits import LONGEST_WHY
 from selection.runs.settings.run_settings import RUN_SETTINGS
 from selection.runs.void_budget import VoidBudget
@@ -112,9 +112,9 @@ class RunHead(Schema):
     ending: str = Field(
         description="Reason of the end: guarantee, budget, questions, stopped, roster or regraded."
     )
-    created: datetime
-    started: datetime | None
-    ended: datetime | None
+    created_at: datetime = Field(alias="created")
+    started_at: datetime | None = Field(alias="started")
+    ended_at: datetime | None = Field(alias="ended")
 
 
 _other_settings = [setting for setting in RUN_SETTINGS if setting.name not in RunHead.model_fields]
@@ -153,7 +153,7 @@ class RunOut(_RunSettings):
     needs: list[NeedOut] = Field(description="Alerts that need a person; mostly empty.")
 
 
-class MoveIn(WhyIn, extra="forbid"):
+class MoveIn(ReasonIn, extra="forbid"):
     """The reason for a move; the body may be omitted."""
 
 
@@ -165,7 +165,7 @@ class ChangeIn(_SettingsIn):
 
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
     archived: Yes | None = Field(None, description="Archive an ended run, or reopen its review.")
-    why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
+    reason: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
     preview: Yes = Field(False, description="Only return the effects.")
 
 

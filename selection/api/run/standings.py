@@ -79,7 +79,7 @@ class SelectionOut(Schema):
     question_set: str
     status: str
     ending: str
-    regraded: str | None
+    regraded_at: str | None
     certified: bool
     verdict: str = Field(description=VERDICT)
     guarantee: str = Field(description=GUARANTEE)
@@ -121,8 +121,8 @@ class SelectionOut(Schema):
     assignments: int = Field(
         description="Number of assignments, except assignments of retired questions."
     )
-    started: str | None = Field(description="In UTC; null before the start.")
-    ended: str | None = Field(description="In UTC; null before the end.")
+    started_at: str | None = Field(description="In UTC; null before the start.")
+    ended_at: str | None = Field(description="In UTC; null before the end.")
     interval: str = Field(description="The workers and times for which lower and upper hold.")
     workers: list[SelectedOut]
     taken_out_by_hand: list[SelectedOut]

@@ -26,7 +26,7 @@ class PageIn(Part):
         "Payment of a worker for an answer. null: the page does not mention payment."
     )
     codes: CodesIn | None = None
-    after: str = Field("", max_length=5000, description="Shown at the end, in Markdown.")
+    text_at_end: str = Field("", max_length=5000, description="Shown at the end, in Markdown.")
 
 
 class CodesOut(Schema):
@@ -39,7 +39,7 @@ class PageOut(Schema):
     pay: float | None
     currency: str
     codes: CodesOut = Field(description="Completion codes in use: generated or set by hand.")
-    after: str
+    text_at_end: str
 
 
 @api.get("/runs/{run_id}/page", response=PageOut, summary="Show worker page")
@@ -48,7 +48,7 @@ def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     run = find_object(request, Run, run_id)
     facts = PageFacts.from_run(run)
     codes = {outcome: worker_texts.completion_code(run, outcome) for outcome in OUTCOMES}
-    return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
+    return {"pay": facts.pay, "currency": run.currency, "codes": codes, "text_at_end": facts.after}
 
 
 @api.put("/runs/{run_id}/page", response=PageOut, summary="Set worker page")
@@ -57,6 +57,6 @@ def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str,
     run = find_object(request, Run, run_id)
     codes = payload.codes.dict() if payload.codes else {}
     worker_texts.change_facts(
-        run, PageFacts(payload.pay, codes, payload.after), requester_name(request)
+        run, PageFacts(payload.pay, codes, payload.text_at_end), requester_name(request)
     )
     return show_page(request, run_id)

@@ -72,11 +72,11 @@ def _check_models(job: Job) -> dict[str, Any]:
     for call in testing.make_test_calls(models, question):
         rows.append(_describe_call(call))
         if monotonic() - last_progress > SECONDS:
-            job.result = {"of": len(models), "models": rows}
+            job.result = {"total": len(models), "models": rows}
             jobs.store_turn(job, "result")
             last_progress = monotonic()
     rows.sort(key=lambda row: (row["good"], row["worker"]))
-    return {"of": len(models), "models": rows}
+    return {"total": len(models), "models": rows}
 
 
 def _describe_call(call: ModelCall) -> dict[str, Any]:

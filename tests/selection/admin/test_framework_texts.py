@@ -126,7 +126,7 @@ BAD_REQUESTS = [
     ("patch", "runs/{run}", {"budget": 1.5}, "budget must be a whole number."),
     ("patch", "runs/{run}", {"nonsense": 1}, "nonsense is not a field of this request."),
     ("post", "runs", {"name": "A"}, None),
-    ("post", "runs/{run}/moves/fly", {}, None),
+    ("post", "runs/{run}/transitions/fly", {}, None),
     ("get", "runs?limit=x", None, "limit must be a whole number."),
     ("post", "webhooks", {"url": 1}, None),
     ("post", "replays", {"k": "x"}, None),

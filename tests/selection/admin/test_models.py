@@ -421,4 +421,4 @@ def test_a_check_asks_as_many_at_once_as_the_server_allows_and_shows_progress(mo
         model_checks.request_check(run, "tester")
         perform_jobs()
     assert (stub.calls, stub.most_at_once) == (9, 3)
-    assert (len(seen), seen[0]["of"]) == (10, 9)  # each reply, and the end
+    assert (len(seen), seen[0]["total"]) == (10, 9)  # each reply, and the end

@@ -39,13 +39,13 @@ def test_invalid_token_is_answered_with_how_to_send_one(client, run):
 
 def test_run_is_shown_with_its_progress(api, run):
     shown = api.get(f"/api/runs/{run.pk}").json()
-    assert (shown["status"], shown["progress"]["out"], shown["k"]) == ("running", 12, 2)
+    assert (shown["status"], shown["progress"]["outstanding"], shown["k"]) == ("running", 12, 2)
 
 
 def test_open_assignments_are_listed_without_their_answers(api, run):
     listed = api.get(f"/api/runs/{run.pk}/assignments?limit=5").json()
     assert len(listed) == 5
-    shown = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due"}
+    shown = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due_at"}
     assert set(listed[0]) == shown
     mine = api.get(f"/api/runs/{run.pk}/assignments", {"worker": listed[0]["worker"]}).json()
     assert {row["worker"] for row in mine} == {listed[0]["worker"]}
@@ -87,8 +87,8 @@ def test_a_late_answer_is_a_conflict_in_one_line(api, run):
         ("assignments/999999/answer", {"response": "yes"}, 404, "no such assignment"),
         ("assignments/1/answer", {"reply": "yes"}, 422, "response"),
         ("assignments/x/answer", {"response": "yes"}, 422, "assignment_id"),
-        ("runs/999999/moves/start", {}, 404, "The object is not in your team."),
-        ("runs/{run}/moves/start", {}, 409, "is running"),
+        ("runs/999999/transitions/start", {}, 404, "The object is not in your team."),
+        ("runs/{run}/transitions/start", {}, 409, "is running"),
         ("runs/{run}/answers", {"answers": [{"worker": "w1"}]}, 422, "question"),
     ],
 )
@@ -106,8 +106,8 @@ def test_recorded_answers_are_taken_and_bad_rows_named(api, run):
         {"worker": "nobody", "question": "q1", "response": "yes"},
     ]
     reply = post(api, f"runs/{run.pk}/answers", {"answers": rows}).json()
-    assert (reply["now"], reply["waiting"]) == (1, 0)
-    assert reply["problems"] == [{"row": 2, "why": "There is no worker “nobody” in this run."}]
+    assert (reply["recorded_answers"], reply["waiting_answers"]) == (1, 0)
+    assert reply["problems"] == [{"row": 2, "reason": "There is no worker “nobody” in this run."}]
 
 
 def test_standings_and_selection_are_returned(api):
@@ -120,9 +120,9 @@ def test_standings_and_selection_are_returned(api):
 
 
 def test_moves_change_the_status_of_a_run(api, run):
-    assert post(api, f"runs/{run.pk}/moves/pause", {}).json()["status"] == "paused"
-    assert post(api, f"runs/{run.pk}/moves/resume", {}).json()["status"] == "running"
-    assert post(api, f"runs/{run.pk}/moves/stop", {}).json()["ending"] == "stopped"
+    assert post(api, f"runs/{run.pk}/transitions/pause", {}).json()["status"] == "paused"
+    assert post(api, f"runs/{run.pk}/transitions/resume", {}).json()["status"] == "running"
+    assert post(api, f"runs/{run.pk}/transitions/stop", {}).json()["ending"] == "stopped"
 
 
 def test_an_answer_to_a_question_that_was_retired_meanwhile_is_not_kept_and_that_is_said(api, run):
@@ -137,9 +137,9 @@ def test_an_answer_to_a_question_that_was_retired_meanwhile_is_not_kept_and_that
 
 def test_the_reason_of_a_move_is_kept_in_the_history(api, run):
     for move, why in (("pause", "the weekend"), ("resume", "Monday"), ("stop", "enough")):
-        assert post(api, f"runs/{run.pk}/moves/{move}", {"why": why}).status_code == 200
+        assert post(api, f"runs/{run.pk}/transitions/{move}", {"reason": why}).status_code == 200
     assert [event.why for event in run.events.all()][:3] == ["enough", "Monday", "the weekend"]
-    assert post(api, f"runs/{run.pk}/moves/stop", {"reason": "enough"}).status_code == 422
+    assert post(api, f"runs/{run.pk}/transitions/stop", {"why": "enough"}).status_code == 422
 
 
 def test_the_api_documents_itself(client):
@@ -176,9 +176,13 @@ def test_answers_outside_the_choices_are_named_or_counted_as_wrong(api, run):
     row = {"worker": out.candidate.worker.key, "question": out.question.key, "response": "maybe"}
     refused = post(api, f"runs/{run.pk}/answers", {"answers": [row]}).json()
     why = "“maybe” is not among the choices: yes | no."
-    assert refused == {"now": 0, "waiting": 0, "problems": [{"row": 1, "why": why}]}
-    taken = post(api, f"runs/{run.pk}/answers", {"answers": [row], "outside": "wrong"}).json()
-    assert taken == {"now": 1, "waiting": 0, "problems": []}
+    assert refused == {
+        "recorded_answers": 0,
+        "waiting_answers": 0,
+        "problems": [{"row": 1, "reason": why}],
+    }
+    taken = post(api, f"runs/{run.pk}/answers", {"answers": [row], "on_mismatch": "wrong"}).json()
+    assert taken == {"recorded_answers": 1, "waiting_answers": 0, "problems": []}
     assert not Answer.objects.get().right
 
 
@@ -187,9 +191,9 @@ def test_first_of_several_answers_counts_and_the_others_are_named(api, run):
     key = next(q.key for q in run.question_set.questions.all() if q.key not in asked)
     rows = [{"worker": "w0", "question": key, "response": word} for word in ("yes", "no", "eh")]
     reply = post(api, f"runs/{run.pk}/answers", {"answers": rows}).json()
-    assert (reply["now"], reply["waiting"]) == (0, 1)
+    assert (reply["recorded_answers"], reply["waiting_answers"]) == (0, 1)
     assert [problem["row"] for problem in reply["problems"]] == [2, 3]
-    assert "in row 1 already; the first answer counts" in reply["problems"][0]["why"]
+    assert "in row 1 already; the first answer counts" in reply["problems"][0]["reason"]
     assert RecordedAnswer.objects.get().response == "yes"
 
 

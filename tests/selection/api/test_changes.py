@@ -26,12 +26,12 @@ def send(api, method, path, body):
 
 
 def test_settings_are_changed_and_the_reply_states_the_effects(api, run):
-    body = {"budget": 80, "minutes": 5, "why": "cheaper"}
+    body = {"budget": 80, "minutes": 5, "reason": "cheaper"}
     reply = send(api, "patch", f"runs/{run.pk}", body).json()
     assert "The budget is 80 answers instead of 100 answers" in reply["changed"]["budget"]
     assert (reply["run"]["budget"], reply["run"]["minutes"]) == (80, 5)
     events = api.get(f"/api/runs/{run.pk}/history").json()["events"]
-    assert ("token test", "cheaper") in [(event["who"], event["why"]) for event in events]
+    assert ("token test", "cheaper") in [(event["actor"], event["reason"]) for event in events]
 
 
 def test_null_is_a_value_and_a_missing_setting_stays(api, run):
@@ -63,7 +63,7 @@ def test_a_time_without_its_zone_is_not_guessed(api, settings):
 def test_unchangeable_setting_is_refused_and_not_ignored(api, run, name):
     """Check the refusal: a user that mistypes the budget would believe in it otherwise."""
     reply = send(api, "patch", f"runs/{run.pk}", {name: 4, "price": 0.2})
-    assert (reply.status_code, reply.json()["where"]) == (422, name)
+    assert (reply.status_code, reply.json()["field"]) == (422, name)
     assert Run.objects.get().price is None
 
 
@@ -72,7 +72,7 @@ def test_a_way_of_grading_that_there_is_not_is_refused(api, run):
     path = f"question-sets/{run.question_set_id}/questions"
     reply = send(api, "put", path, {"questions": [own | {"question": "new"}]})
     assert reply.status_code == 422
-    assert "toleranz" in reply.json()["where"]
+    assert "toleranz" in reply.json()["field"]
 
 
 def test_change_is_all_or_nothing(api, run):
@@ -122,7 +122,7 @@ def test_workers_join_and_are_listed_with_their_presence(api):
 
 def test_a_worker_is_withdrawn_and_comes_back(api, run):
     path = f"runs/{run.pk}/workers/w3"
-    out = send(api, "post", f"{path}/withdraw", {"why": "ill"}).json()
+    out = send(api, "post", f"{path}/withdraw", {"reason": "ill"}).json()
     assert out["presence"] == "withdrawn"
     assert send(api, "post", f"{path}/withdraw", {}).status_code == 422
     assert send(api, "post", f"{path}/return", {}).json()["presence"] == "active"
@@ -133,7 +133,7 @@ def test_a_verdict_by_hand_is_in_the_selection(api):
     run = play(make_run(), crowd(3, good=2), most=1)
     path = f"runs/{run.pk}/workers/w5/verdict"
     assert send(api, "post", path, {"verdict": "accepted"}).status_code == 422
-    given = send(api, "post", path, {"verdict": "accepted", "why": "known"})
+    given = send(api, "post", path, {"verdict": "accepted", "reason": "known"})
     assert given.json()["by_hand"] == "accepted"
     selection = api.get(f"/api/runs/{run.pk}/selection").json()
     chosen = {row["worker"]: row["selected_by"] for row in selection["workers"]}
@@ -145,7 +145,7 @@ def test_a_verdict_by_hand_is_in_the_selection(api):
 
 
 def test_a_run_is_archived_and_its_moves_are_in_the_history(api, run):
-    send(api, "post", f"runs/{run.pk}/moves/stop", {})
+    send(api, "post", f"runs/{run.pk}/transitions/stop", {})
     assert send(api, "patch", f"runs/{run.pk}", {"archived": True}).json()["run"]["state"] == (
         "archived"
     )

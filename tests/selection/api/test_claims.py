@@ -27,16 +27,18 @@ def answering(program):
 
 
 def claim(program, run, *workers: str, each: int = 1):
-    return program.post(f"runs/{run.pk}/claims", {"workers": workers, "each": each}).json()
+    return program.post(
+        f"runs/{run.pk}/claims", {"workers": workers, "questions_per_worker": each}
+    ).json()
 
 
 def test_present_worker_gets_a_question_and_its_time_starts(answering, run):
     found = claim(answering, run, "w1")
     assert [(row["worker"], row["state"]) for row in found] == [("w1", "question")]
     (slip,) = found[0]["assignments"]
-    fields = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due"}
+    fields = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due_at"}
     assert set(slip) == fields
-    assert slip["due"] is not None
+    assert slip["due_at"] is not None
     shown = Assignment.objects.exclude(shown=None)
     assert [one.pk for one in shown] == [slip["id"]]
     assert run.candidates.get(worker__key="w1").seen is not None
@@ -106,7 +108,7 @@ def test_answers_of_a_batch_are_taken_or_refused_one_by_one(answering, run):
     assert [row["status"] for row in reply["results"]] == [
         201, 200, 409, 409, 404, 422, 201, 409, 200,
     ]  # fmt: skip
-    assert reply["taken"] == 2
+    assert reply["new_answers"] == 2
     assert [row["assignment"] for row in reply["results"][:3]] == [two.pk, one.pk, one.pk]
     assert "among the choices" in reply["results"][5]["error"]
     stored = dict(Answer.objects.values_list("pk", "response"))

@@ -69,10 +69,10 @@ def test_a_run_is_connected_from_gold_to_selection(call, studio):
     assert finish_job(linked).result["connection"] == pk
     connectors.exchange(pk)
     (link,) = call("get", f"runs/{run.pk}/connections").json()
-    assert (link["connection"], link["on"], link["problem"]) == (pk, True, "")
+    assert (link["connection"], link["enabled"], link["problem"]) == (pk, True, "")
     calls = call("get", f"connections/{pk}/calls").json()
     assert {one["state"] for one in calls} == {"delivered"}
-    body = {"how": "description", "workers": ["ann@example.org"]}
+    body = {"mode": "description", "workers": ["ann@example.org"]}
     reply = call("post", f"runs/{run.pk}/connections/{pk}/write-back", **body)
     assert reply.status_code == 202
     connectors.exchange(pk)
@@ -132,7 +132,7 @@ def test_a_failed_call_is_made_again_and_no_other(call, studio):
     run = make_run(pool=connectors.create_pool(Connection.objects.get()))
     engine.advance(run.pk)
     finish_job(call("post", f"runs/{run.pk}/connections", connection=pk))
-    call("post", f"runs/{run.pk}/connections/{pk}/write-back", how="description", workers=["a"])
+    call("post", f"runs/{run.pk}/connections/{pk}/write-back", mode="description", workers=["a"])
     connectors.exchange(pk)
     failed = ConnectorCall.objects.get(kind="selection.write")
     assert "Enter the project" in failed.said

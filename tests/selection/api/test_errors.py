@@ -22,7 +22,7 @@ def told(reply, status: int) -> str:
     assert reply.status_code == status
     assert reply.headers["Content-Type"].startswith("application/json")
     document = reply.json()
-    assert set(document) <= {"error", "where"}
+    assert set(document) <= {"error", "field"}
     assert "\n" not in document["error"]
     return document["error"]
 
@@ -66,7 +66,7 @@ def test_a_field_that_is_wrong_is_named(manager):
     at = f"/api/pools/{make_pool(1).pk}/workers"
     reply = manager.client.put(at, {"workers": [{"worker": "a"}, {}]}, "application/json")
     assert "workers.1.worker is missing." in told(reply, 422)
-    assert reply.json()["where"] == "workers.1.worker"
+    assert reply.json()["field"] == "workers.1.worker"
 
 
 def test_missing_token_is_answered_with_how_to_send_one():

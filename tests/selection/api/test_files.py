@@ -27,7 +27,7 @@ def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
     sent = send(manager, f"pools/{pool.pk}", GERMAN, "Liste.csv")
     assert sent.status_code == 201
     file = sent.json()
-    assert (file["state"], file["kind"], file["into"]) == ("asking", "workers", pool.pk)
+    assert (file["state"], file["kind"], file["target_id"]) == ("asking", "workers", pool.pk)
     assert file["columns"] == {"Arbeiter": "attribute", "Land": "attribute"}
     assert "there is no column “worker”" in file["error"]
     at = f"files/{file['id']}"
@@ -36,23 +36,32 @@ def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
 
     named = manager.patch(at, {"columns": {"Arbeiter": "worker"}}).json()
     assert named["columns"] == {"Arbeiter": "worker", "Land": "attribute"}
-    assert (named["state"], named["fine"], named["bad"], named["error"]) == ("done", 2, 1, "")
+    assert (named["state"], named["accepted_rows"], named["rejected_rows"], named["error"]) == (
+        "done",
+        2,
+        1,
+        "",
+    )
     rows = manager.get(f"{at}/rows").json()
     assert rows[0] == {
         "line": 2,
         "key": "w-1",
-        "says": {"name": "", "attributes": {"land": "Österreich"}},
-        "new": True,
-        "why": "",
+        "values": {"name": "", "attributes": {"land": "Österreich"}},
+        "is_new": True,
+        "reason": "",
     }
-    (bad,) = manager.get(f"{at}/rows", taken="false").json()
-    assert (bad["line"], bad["why"]) == (4, "The column “Arbeiter” is empty.")
+    (bad,) = manager.get(f"{at}/rows", accepted="false").json()
+    assert (bad["line"], bad["reason"]) == (4, "The column “Arbeiter” is empty.")
     assert not Worker.objects.filter(key="w-1").exists()
 
     strict = manager.post(f"{at}/take", {"strict": True})
     assert strict.json()["error"] == "Nothing was taken: 1 row would be left out."
     taken = manager.post(f"{at}/take")
-    assert (taken.status_code, taken.json()["state"], taken.json()["fine"]) == (200, "taken", 2)
+    assert (taken.status_code, taken.json()["state"], taken.json()["accepted_rows"]) == (
+        200,
+        "taken",
+        2,
+    )
     assert manager.post(f"{at}/take").json() == taken.json()
     assert Worker.objects.get(key="w-1").attributes == {"land": "Österreich"}
     entry = AuditEntry.objects.filter(kind="import").get()
@@ -69,14 +78,14 @@ def test_second_file_with_remembered_columns_needs_no_mapping(manager):
     first = send(manager, f"pools/{pool.pk}", GERMAN).json()
     manager.patch(f"files/{first['id']}", {"columns": {"Arbeiter": "worker"}})
     second = send(manager, f"pools/{pool.pk}", GERMAN).json()
-    assert (second["state"], second["remembered"], second["fine"]) == ("done", True, 2)
+    assert (second["state"], second["remembered"], second["accepted_rows"]) == ("done", True, 2)
 
 
 def test_questions_and_answers_come_by_files_as_well(manager):
     gold, pool = make_questions(3), make_pool(3)
     text = "question,prompt,answer,choices\nbird,Is it a bird?,yes,yes|no\n"
     file = send(manager, f"question-sets/{gold.pk}", text).json()
-    assert file["looks_like"] == "a list of gold questions"
+    assert file["layout"] == "a list of gold questions"
     manager.post(f"files/{file['id']}/take")
     assert Question.objects.get(key="bird").choices == ["yes", "no"]
 
@@ -84,15 +93,15 @@ def test_questions_and_answers_come_by_files_as_well(manager):
     worker = pool.workers.order_by("pk")[0].key
     text = f"worker,question,response\n{worker},bird,perhaps\n{worker},nothing,yes\n"
     file = send(manager, f"runs/{run.pk}", text).json()
-    assert (file["fine"], file["outside"], file["bad"]) == (0, 1, 1)
-    rows = manager.get(f"files/{file['id']}/rows", outside="wrong").json()
-    assert rows[0]["says"] == {
+    assert (file["accepted_rows"], file["mismatched_rows"], file["rejected_rows"]) == (0, 1, 1)
+    rows = manager.get(f"files/{file['id']}/rows", on_mismatch="wrong").json()
+    assert rows[0]["values"] == {
         "worker": worker,
         "question": "bird",
         "response": "perhaps",
         "skill": "",
     }
-    manager.post(f"files/{file['id']}/take", {"outside": "wrong"})
+    manager.post(f"files/{file['id']}/take", {"on_mismatch": "wrong"})
     assert RecordedAnswer.objects.get().response == "perhaps"
 
 
@@ -111,7 +120,11 @@ def test_a_survey_s_columns_are_given_questions_and_their_answers_taken(manager)
     assert named["questions"] == {"Frage 7": "q7", "Say yes to 1.": "q1"}
     asked = {"Say yes to 1.": ""}
     named = manager.patch(at, {"columns": kennung, "questions": asked}).json()
-    assert (named["state"], named["questions"], named["fine"]) == ("done", {"Frage 7": "q7"}, 1)
+    assert (named["state"], named["questions"], named["accepted_rows"]) == (
+        "done",
+        {"Frage 7": "q7"},
+        1,
+    )
     manager.post(f"{at}/take")
     kept = RecordedAnswer.objects.get()
     assert (kept.question.key, kept.response) == ("q7", "yes")
@@ -136,7 +149,7 @@ def test_unreadable_and_too_large_files_are_explained(manager, monkeypatch):
     large = send(manager, f"pools/{pool.pk}", GERMAN, "Liste.csv")
     assert large.json()["error"] == "Liste.csv is larger than 0 MB; split it into parts."
     missing = manager.client.post(f"/api/pools/{pool.pk}/files", {})
-    assert (missing.status_code, missing.json()["where"]) == (422, "file")
+    assert (missing.status_code, missing.json()["field"]) == (422, "file")
 
 
 def test_a_long_file_is_followed_and_put_aside(manager, monkeypatch):
@@ -145,7 +158,11 @@ def test_a_long_file_is_followed_and_put_aside(manager, monkeypatch):
     pool = make_pool(1)
     file = send(manager, f"pools/{pool.pk}", rows).json()
     at = f"files/{file['id']}"
-    assert (file["state"], file["fine"], 20 < file["percent"] < 50) == ("waiting", 1000, True)
+    assert (file["state"], file["accepted_rows"], 20 < file["percent"] < 50) == (
+        "waiting",
+        1000,
+        True,
+    )
     refused = manager.post(f"{at}/take")
     assert (refused.status_code, "still being read" in refused.json()["error"]) == (409, True)
     assert manager.post(f"{at}/undo").status_code == 409
@@ -173,12 +190,14 @@ def test_the_comparison_of_typed_answers_is_recognised_and_can_be_named(manager)
     raw = "Frage;Antwort\nSumme?;65,87\nDatum?;24.03.2025\n"
     file = send(manager, f"question-sets/{question_set.pk}", raw).json()
     rows = manager.get(f"files/{file['id']}/rows").json()
-    assert [row["says"]["grading"] for row in rows] == [{"number": True}, {"date": "any"}]
-    wrong = manager.patch(f"files/{file['id']}", {"compared": "roughly"})
+    assert [row["values"]["grading"] for row in rows] == [{"number": True}, {"date": "any"}]
+    wrong = manager.patch(f"files/{file['id']}", {"comparison": "roughly"})
     assert "“roughly” is no way of grading" in wrong.json()["error"]
-    assert manager.patch(f"files/{file['id']}", {"compared": "text"}).json()["compared"] == "text"
+    assert (
+        manager.patch(f"files/{file['id']}", {"comparison": "text"}).json()["comparison"] == "text"
+    )
     rows = manager.get(f"files/{file['id']}/rows").json()
-    assert [row["says"]["grading"] for row in rows] == [{}, {}]
+    assert [row["values"]["grading"] for row in rows] == [{}, {}]
 
 
 def test_a_corrected_file_corrects_asked_questions_on_request(manager):
@@ -186,6 +205,6 @@ def test_a_corrected_file_corrects_asked_questions_on_request(manager):
     engine.advance(run.pk)
     raw = "question,prompt,answer,choices\nq0,Corrected?,no,yes|no\n"
     file = send(manager, f"question-sets/{run.question_set_id}", raw).json()
-    assert (file["fine"], file["outside"]) == (0, 1)
-    manager.post(f"files/{file['id']}/take", {"outside": "correct"})
+    assert (file["accepted_rows"], file["mismatched_rows"]) == (0, 1)
+    manager.post(f"files/{file['id']}/take", {"on_mismatch": "correct"})
     assert run.question_set.questions.get(key="q0").prompt == "Corrected?"

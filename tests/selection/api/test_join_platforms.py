@@ -72,7 +72,7 @@ def join_link(run: Run) -> str:
 def begin(manager, platform: str, **more: object) -> Run:
     made = manager.post("runs", settings_of(platform, **more))
     assert made.status_code == 201, made.content
-    started = manager.post(f"runs/{made.json()['id']}/moves/start")
+    started = manager.post(f"runs/{made.json()['id']}/transitions/start")
     assert started.status_code == 200, started.content
     run = Run.objects.get()
     worker_texts.change_facts(run, PageFacts(codes={"done": "C1", "nothing": "C3"}))
@@ -171,7 +171,7 @@ def test_settings_that_do_not_fit_are_refused_in_a_sentence(manager, platform, s
 
 def test_a_run_without_the_address_back_does_not_start(manager):
     made = manager.post("runs", settings_of("connect")).json()
-    refused = manager.post(f"runs/{made['id']}/moves/start")
+    refused = manager.post(f"runs/{made['id']}/transitions/start")
     assert refused.status_code == 422
     assert "For Connect the link back needs an address" in refused.json()["error"]
 

@@ -117,9 +117,9 @@ def test_models_are_added_by_a_file_or_its_entries(manager):
     create_server(manager, OFF)
     pool = make_pool(1)
     path = f"pools/{pool.pk}/models"
-    assert manager.post(path, {"yaml": YAML}).json() == {"new": 4, "changed": 0}
+    assert manager.post(path, {"yaml": YAML}).json() == {"added": 4, "changed": 0}
     entry = {"model": ["m1", "m3"], "server": "Stub", "temperature": [0, 1], "price_in": 1e-05}
-    assert manager.post(path, {"models": [entry]}).json() == {"new": 2, "changed": 2}
+    assert manager.post(path, {"models": [entry]}).json() == {"added": 2, "changed": 2}
     listed = manager.get(path).json()
     assert {row["worker"] for row in listed} == {
         f"{model}, t={heat}" for model in ("m1", "m2", "m3") for heat in (0, 1)
@@ -218,7 +218,7 @@ def test_the_models_of_a_draft_are_checked(manager):
     with ModelStub(say_yes) as stub:
         run = make_model_run(stub.url, models=3, start=False)
         result = finish_job(manager.post(f"runs/{run.pk}/model-checks")).result
-    assert result["of"] == len(result["models"]) == stub.calls == 3
+    assert result["total"] == len(result["models"]) == stub.calls == 3
     assert {(row["answer"], row["good"]) for row in result["models"]} == {("yes", True)}
     lifecycle.start_run(run)
     assert manager.post(f"runs/{run.pk}/model-checks").status_code == 409
@@ -281,7 +281,7 @@ def test_a_run_is_limited_before_its_start_and_while_it_goes_on(manager):
 
 def test_an_ended_run_is_not_limited(manager):
     run = make_model_run(OFF)
-    assert manager.post(f"runs/{run.pk}/moves/stop").status_code == 200
+    assert manager.post(f"runs/{run.pk}/transitions/stop").status_code == 200
     refused = manager.put(f"runs/{run.pk}/spending", {"limit": 1})
     assert refused.status_code == 409
     assert "has ended" in refused.json()["error"]
@@ -309,8 +309,8 @@ def test_a_large_grid_is_stored_in_few_queries(manager, django_assert_max_num_qu
     path, seeds = f"pools/{make_pool(1).pk}/models", list(range(500))
     entry = {"model": ["m1", "m2"], "server": "Stub", "seed": seeds}
     with django_assert_max_num_queries(100):
-        assert manager.post(path, {"models": [entry]}).json() == {"new": 1000, "changed": 0}
-        assert manager.post(path, {"models": [entry]}).json() == {"new": 0, "changed": 1000}
+        assert manager.post(path, {"models": [entry]}).json() == {"added": 1000, "changed": 0}
+        assert manager.post(path, {"models": [entry]}).json() == {"added": 0, "changed": 1000}
     assert Endpoint.objects.count() == 1000
 
 

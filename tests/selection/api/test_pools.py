@@ -78,7 +78,7 @@ def test_reply_states_the_result_of_each_row(manager):
     found = [row["result"] for row in reply["rows"]]
     assert found == ["unchanged", "changed", "added", "refused", "refused", "refused"]
     assert [row["row"] for row in reply["rows"]] == [1, 2, 3, 4, 5, 6]
-    assert reply["rows"][4]["why"] == "Row 3 has the same id."
+    assert reply["rows"][4]["reason"] == "Row 3 has the same id."
     assert (reply["added"], reply["refused"]) == (1, 3)
     assert dict(pool.workers.values_list("key", "name")) == {"a": "Ada", "b": "", "c": ""}
     assert pool.workers.get(key="b").attributes == {"language": "English"}

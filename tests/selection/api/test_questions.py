@@ -74,7 +74,7 @@ def test_questions_come_with_their_way_of_grading(manager, sums):
 def test_a_bad_question_is_refused_by_itself(manager, sums, fields, words):
     reply = put(manager, sums, question("q") | fields, question("good"))
     assert [row["result"] for row in reply["rows"]] == ["refused", "added"]
-    assert words in reply["rows"][0]["why"]
+    assert words in reply["rows"][0]["reason"]
 
 
 def test_sending_the_same_again_changes_nothing(manager, sums):
@@ -93,13 +93,13 @@ def asked_run():
 def test_correction_of_an_asked_question_grades_its_answers_again(manager):
     run = asked_run()
     put_again = put(manager, run.question_set, question("q1", prompt="Say yes to 1."))
-    assert "has been asked" in put_again["rows"][0]["why"]
+    assert "has been asked" in put_again["rows"][0]["reason"]
     at = f"question-sets/{run.question_set_id}/questions/q1"
     corrected = {"prompt": "Say no.", "accepted": ["no"]}
     without_reason = manager.put(at, corrected)
     assert without_reason.status_code == 422
     assert "Give a reason" in without_reason.json()["error"]
-    reply = manager.put(at, corrected | {"why": "The key was wrong."}).json()
+    reply = manager.put(at, corrected | {"reason": "The key was wrong."}).json()
     assert reply["runs"] == [{"id": run.pk, "name": run.name}]
     assert reply["question"]["accepted"] == ["no"]
     graded = Answer.objects.filter(run=run, assignment__question__key="q1")
@@ -110,13 +110,14 @@ def test_correction_of_an_asked_question_grades_its_answers_again(manager):
 def test_a_question_is_retired_and_restored(manager):
     run = asked_run()
     at = f"question-sets/{run.question_set_id}/questions"
-    retired = manager.post(f"{at}/q1/retire", {"why": "Nobody can know."}).json()
-    assert retired["question"]["retired_why"] == "Nobody can know."
+    retired = manager.post(f"{at}/q1/retire", {"reason": "Nobody can know."}).json()
+    assert retired["question"]["retired_reason"] == "Nobody can know."
     found = manager.get(at, retired=True).json()
     assert [one["question"] for one in found] == ["q1"]
-    assert manager.post(f"{at}/q1/retire", {"why": "Again."}).status_code == 409
+    assert manager.post(f"{at}/q1/retire", {"reason": "Again."}).status_code == 409
     assert (
-        manager.post(f"{at}/q1/restore", {"why": "One can."}).json()["question"]["retired"] is None
+        manager.post(f"{at}/q1/restore", {"reason": "One can."}).json()["question"]["retired_at"]
+        is None
     )
 
 
@@ -125,7 +126,7 @@ def test_a_way_of_grading_is_an_object(manager, sums, way):
     body = {"questions": [question("q", grading=way)]}
     reply = manager.put(f"question-sets/{sums.pk}/questions", body)
     assert reply.status_code == 422
-    assert "grading" in reply.json()["where"]
+    assert "grading" in reply.json()["field"]
 
 
 @pytest.mark.parametrize("body", [[], 5])

@@ -69,7 +69,7 @@ def test_settings_sent_are_returned_and_exported(manager, wanted):
     for name in EVERYTHING.keys() - {"quotas", "price"}:
         assert shown[name] == EVERYTHING[name], name
     run = Run.objects.get()
-    assert manager.post(f"runs/{run.pk}/moves/start").json()["status"] == "running"
+    assert manager.post(f"runs/{run.pk}/transitions/start").json()["status"] == "running"
     run.refresh_from_db()
     play(run, crowd(3, good=2))
     document = manager.get(f"runs/{run.pk}/selection").json()
@@ -161,7 +161,7 @@ def test_a_draft_gets_all_its_settings_anew_and_a_started_run_does_not(manager, 
     )
     assert [skill["k"] for skill in shown["skills"]] == [1, 1]
     assert [skill["k"] for skill in manager.put(f"runs/{run}", anew).json()["skills"]] == [1]
-    manager.post(f"runs/{run}/moves/start")
+    manager.post(f"runs/{run}/transitions/start")
     late = manager.put(f"runs/{run}", wanted)
     assert late.status_code == 409
     assert "is running: copy it" in late.json()["error"]
@@ -236,7 +236,7 @@ def test_steps_and_events_are_read_page_by_page(manager, answered):
     assert "Link" in steps.headers
     lifecycle.pause_run(answered, "requester")
     events = manager.get(f"runs/{answered.pk}/events").json()
-    assert [(event["kind"], event["who"]) for event in events] == [
+    assert [(event["kind"], event["actor"]) for event in events] == [
         ("pause", "requester"),
         ("start", ""),
     ]
@@ -266,7 +266,7 @@ def test_links_are_replaced_and_revoked(manager):
     assert manager.delete(f"runs/{run.pk}/workers/w1/link").status_code == 204
     assert manager.client.get(before["w1"].split(":8000")[1]).status_code == 404
     join = manager.get(f"runs/{run.pk}").json()["join_link"]
-    replaced = manager.post(f"runs/{run.pk}/links", {"why": "Sent to the wrong list."}).json()
+    replaced = manager.post(f"runs/{run.pk}/links", {"reason": "Sent to the wrong list."}).json()
     assert replaced["replaced"] == 6
     assert replaced["join_link"] != join
     after = {row["worker"]: row["link"] for row in manager.get(f"runs/{run.pk}/workers").json()}
@@ -291,5 +291,5 @@ def test_workers_of_a_run_are_paged_by_their_keys(manager):
 def test_the_others_of_the_pool_join_by_a_move(manager):
     run = make_run(n=4, enrolling=True)
     manager.put(f"pools/{run.pool_id}/workers", {"workers": [{"worker": "late"}]})
-    assert manager.post(f"runs/{run.pk}/moves/join-others").status_code == 200
+    assert manager.post(f"runs/{run.pk}/transitions/join-others").status_code == 200
     assert run.candidates.filter(worker__key="late").exists()

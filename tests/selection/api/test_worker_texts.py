@@ -25,17 +25,21 @@ def test_practice_is_made_changed_and_taken_away(manager, birds):
         "accepted": ["3.5"],
         "grading": {"number": True, "tolerance": 0.01},
         "explanation": "**Carry** it.",
-        "must": True,
+        "required": True,
         "number": 2,
     }
     made = manager.post(at, lesson, Idempotency_Key="one").json()
     assert manager.post(at, lesson, Idempotency_Key="one").json() == made
     stored = Practice.objects.get()
-    assert (stored.grade("3,505"), stored.must, stored.explanation) == (True, True, "**Carry** it.")
+    assert (stored.grade("3,505"), stored.required, stored.explanation) == (
+        True,
+        True,
+        "**Carry** it.",
+    )
     manager.post(at, {"prompt": "Which?", "accepted": ["a"], "choices": ["a", "b"]})
     assert [one["prompt"] for one in manager.get(at).json()] == ["Which?", "2,5 + 1"]
     changed = manager.put(f"{at}/{made['id']}", {"prompt": "1 + 1", "accepted": ["2"]}).json()
-    assert changed["grading"]["number"] is changed["must"] is False
+    assert changed["grading"]["number"] is changed["required"] is False
     assert manager.delete(f"{at}/{made['id']}").status_code == 204
     assert Practice.objects.get().prompt == "Which?"
 
@@ -83,13 +87,21 @@ def test_worker_page_sets_pay_codes_and_next_steps(manager):
     run = make_run()
     at = f"runs/{run.pk}/page"
     before = manager.get(at).json()
-    assert (before["pay"], before["after"]) == (None, "")
+    assert (before["pay"], before["text_at_end"]) == (None, "")
     assert before["codes"] == {
         name: worker_texts.generated_code(run, name) for name in before["codes"]
     }
-    said = {"pay": "0.05", "codes": before["codes"] | {"done": " C1 "}, "after": "On **Friday**."}
+    said = {
+        "pay": "0.05",
+        "codes": before["codes"] | {"done": " C1 "},
+        "text_at_end": "On **Friday**.",
+    }
     told = manager.put(at, said).json()
-    assert (told["pay"], told["codes"]["done"], told["after"]) == (0.05, "C1", "On **Friday**.")
+    assert (told["pay"], told["codes"]["done"], told["text_at_end"]) == (
+        0.05,
+        "C1",
+        "On **Friday**.",
+    )
     run.refresh_from_db()
     assert run.page["codes"] == {"done": "C1"}
     assert manager.put(at, {}).json() == before

@@ -221,7 +221,7 @@ def test_task_deleted_by_hand_is_replaced(studio, connection):
 def test_fallen_worker_is_paused_there_until_the_pause_ends(studio, connection):
     """From the joined watch to the alarm, the pause of the member, and its end."""
     studio.enterprise = True
-    watch = watch_with(studio, every=2, pauses=True)
+    watch = watch_with(studio, every=2, pause_on_alarm=True)
     project = add_project(studio, 36, **MANUAL)
     link = join(watch, connection, project)
     for _ in range(60):

@@ -156,7 +156,7 @@ def test_a_verdict_by_hand_reaches_the_group_at_the_next_exchange_which_it_reque
     with django_capture_on_commit_callbacks(execute=True):
         if way == "api":
             at = f"runs/{prolific_run.pk}/workers/{WORKERS[0]}/verdict"
-            manager.post(at, {"verdict": "accepted", "why": "An interview."})
+            manager.post(at, {"verdict": "accepted", "reason": "An interview."})
         else:
             url = admin_url("run_worker_change", prolific_run.pk, candidate.pk)
             requester.post(url, {"do": "accept", "why": "An interview."})

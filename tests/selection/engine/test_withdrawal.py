@@ -70,9 +70,9 @@ def test_fetching_a_question_by_the_api_shows_it_and_peeking_does_not(token):
     engine.advance(run.pk)
     url = f"/api/runs/{run.pk}/assignments?worker=w1"
     looked = client.get(url + "&peek=true").json()
-    assert {one["due"] for one in looked} == {None}
+    assert {one["due_at"] for one in looked} == {None}
     assert run.candidates.get(worker__key="w1").seen is None
-    assert all(one["due"] for one in client.get(url).json())
+    assert all(one["due_at"] for one in client.get(url).json())
     assert Assignment.objects.exclude(due=None).count() == len(looked) > 0
     assert run.candidates.get(worker__key="w1").seen is not None
 

@@ -172,16 +172,16 @@ def test_page_and_api_hand_the_reading_of_replies_to_a_job(requester: Client) ->
     run = paused_run()
     run.refresh_from_db()
     program, address = Program(ApiToken.issue("manager")), f"runs/{run.pk}/replies"
-    wrong = {"do": "reread", "parsing": "regex", "pattern": "("}
+    wrong = {"action": "reread", "parsing": "regex", "pattern": "("}
     assert program.post(address, wrong).status_code == 422
-    accepted = program.post(address, {"do": "reread"})
+    accepted = program.post(address, {"action": "reread"})
     assert accepted.status_code == 202
     page = object_url(run)
     assert "stored replies are being read again" in requester.get(page).text
     jobs.work_on_job(accepted.json()["id"])
     state = program.client.get(accepted["Location"]).json()
-    assert (state["state"], "by the rule “auto”" in state["result"]["said"]) == ("done", True)
-    assert state["result"]["said"] in html.unescape(requester.get(page).text)
+    assert (state["state"], "by the rule “auto”" in state["result"]["message"]) == ("done", True)
+    assert state["result"]["message"] in html.unescape(requester.get(page).text)
     requester.post(reverse("admin:selection_run_calls", args=[run.pk]), wrong | {"way": "reread"})
     assert Job.objects.count() == 1
     rule = {"way": "reread", "parsing": "last line"}

@@ -238,7 +238,7 @@ def test_an_ended_run_is_judged_anew_and_says_so():
     assert run.regraded
     check_tallies(run)
     export = reports.export_run(run)
-    assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
+    assert export["regraded_at"] == run.regraded.isoformat(" ", "seconds")
     assert "Gold questions were corrected after the end" in export["guarantee"]
     if run.ending == "guarantee":
         assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}

@@ -136,7 +136,7 @@ def test_file_without_a_worker_of_the_run_gives_a_warning(requester, run):
 
 def test_the_api_takes_many(token, run):
     api = Client(headers={"authorization": f"Bearer {token}"})
-    body = {"submissions": [{"worker": "w0", "status": "RETURNED"}], "why": "as Prolific says"}
+    body = {"submissions": [{"worker": "w0", "status": "RETURNED"}], "reason": "as Prolific says"}
     reply = api.post(f"/api/runs/{run.pk}/submissions", body, content_type="application/json")
     assert reply.json() == {"freed": ["w0"], "unknown": [], "others": 0}
     assert run.events.get(kind="leave").why == "as Prolific says"

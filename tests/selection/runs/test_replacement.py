@@ -125,7 +125,7 @@ def test_page_and_api_replace_a_worker(requester, token):
     other = min(selected(Run.objects.get(pk=run.pk)))
     requester.post(page, {"workers": [other], "draft": "1"})
     assert Run.objects.filter(name=f"{run.name}, replacement", status="draft").exists()
-    body = {"workers": [other], "why": "by the API"}
+    body = {"workers": [other], "reason": "by the API"}
     sent = api.post(f"/api/runs/{run.pk}/replace", body, content_type="application/json")
     assert sent.status_code == 200, sent.content
     assert other not in selected(Run.objects.get(pk=run.pk))

@@ -113,18 +113,18 @@ def test_gold_is_recorded_and_an_alarm_is_dismissed(api):
     assert shown["states"] == {"alarm": 1, "fine": 2}
     alarmed = api.get(f"/api/{at}/workers?state=alarm").json()
     assert [row["worker"] for row in alarmed] == ["w0"]
-    assert send(api, "post", f"{at}/workers/w0/moves/dismiss").status_code == 422
-    moved = send(api, "post", f"{at}/workers/w0/moves/dismiss", {"why": "new task"})
-    assert (moved.json()["state"], moved.json()["why"]) == ("fine", "new task")
-    assert send(api, "post", f"{at}/workers/w0/moves/resume").status_code == 409
-    assert send(api, "post", f"{at}/workers/w9/moves/pause").status_code == 404
+    assert send(api, "post", f"{at}/workers/w0/transitions/dismiss").status_code == 422
+    moved = send(api, "post", f"{at}/workers/w0/transitions/dismiss", {"reason": "new task"})
+    assert (moved.json()["state"], moved.json()["reason"]) == ("fine", "new task")
+    assert send(api, "post", f"{at}/workers/w0/transitions/resume").status_code == 409
+    assert send(api, "post", f"{at}/workers/w9/transitions/pause").status_code == 404
 
 
 def test_token_for_answers_records_gold_and_sees_no_grade():
     watch = make_watch()
     narrow = Client(headers={"authorization": f"Bearer {ApiToken.issue('n', scope='answer')}"})
     done = send(narrow, "post", f"watches/{watch.pk}/gold", {"answers": gold_rows("w0", "n")})
-    assert done.json()["rows"] == [{"row": 1, "result": "added", "why": ""}]
+    assert done.json()["rows"] == [{"row": 1, "result": "added", "reason": ""}]
     assert narrow.get(f"/api/watches/{watch.pk}/gold").status_code == 403
 
 
@@ -139,7 +139,7 @@ def test_token_for_answers_records_gold_and_sees_no_grade():
 )
 def test_time_of_asking_has_a_zone(api, asked, status):
     watch = make_watch()
-    row = gold_rows("w0", "y")[0] | {"asked": asked}
+    row = gold_rows("w0", "y")[0] | {"asked_at": asked}
     done = send(api, "post", f"watches/{watch.pk}/gold", {"answers": [row]})
     assert done.status_code == status, done.content
     assert status == 422 or done.json()["added"] == 1
@@ -148,15 +148,17 @@ def test_time_of_asking_has_a_zone(api, asked, status):
 def test_settings_and_workers_change_and_the_watch_stops(api):
     watch = make_watch()
     at = f"watches/{watch.pk}"
-    changed = send(api, "patch", at, {"name": "other", "once_in": 500, "pauses": True}).json()
-    assert (changed["name"], changed["once_in"], changed["pauses"]) == ("other", 500, True)
+    changed = send(
+        api, "patch", at, {"name": "other", "once_in": 500, "pause_on_alarm": True}
+    ).json()
+    assert (changed["name"], changed["once_in"], changed["pause_on_alarm"]) == ("other", 500, True)
     assert "at most one false alarm in 500 gold answers" in changed["false_alarms"]
     assert send(api, "delete", f"{at}/workers/w2").status_code == 204
     assert send(api, "put", f"{at}/workers", {"workers": [{"worker": "w2", "level": 0.5}]}).json()
     assert state_of(watch, "w2").level == 0.5
-    assert send(api, "post", f"{at}/moves/stop").json()["state"] == "stopped"
+    assert send(api, "post", f"{at}/transitions/stop").json()["state"] == "stopped"
     assert send(api, "post", f"{at}/gold", {"answers": gold_rows("w0", "y")}).status_code == 409
-    assert send(api, "post", f"{at}/moves/resume").json()["state"] == "active"
+    assert send(api, "post", f"{at}/transitions/resume").json()["state"] == "active"
     assert send(api, "delete", at).status_code == 204
 
 
@@ -192,15 +194,15 @@ def test_line_without_a_response_was_asked_and_holds_the_later_ones(api):
     lines = "worker,question,response\nw0,q1,yes\nw0,q2,\nw0,q3,yes\nw1,q1,yes\n"
     file = SimpleUploadedFile("skipped.csv", lines.encode())
     sent = api.post(f"/api/watches/{watch.pk}/files", {"file": file}).json()
-    assert (sent["fine"], sent["bad"]) == (4, 0)
-    assert send(api, "post", f"files/{sent['id']}/take").json()["fine"] == 4
+    assert (sent["accepted_rows"], sent["rejected_rows"]) == (4, 0)
+    assert send(api, "post", f"files/{sent['id']}/take").json()["accepted_rows"] == 4
     steps.advance_watch(watch.pk)
     assert list(watch.workers.order_by("pk").values_list("answers", flat=True)) == [1, 1, 0]
     settle(watch)
     assert (state_of(watch).answers, state_of(watch).right) == (3, 2)
     later = SimpleUploadedFile("late.csv", b"worker,question,response\nw0,q2,yes\n")
     sent = api.post(f"/api/watches/{watch.pk}/files", {"file": later}).json()
-    assert send(api, "post", f"files/{sent['id']}/take").json()["fine"] == 0
+    assert send(api, "post", f"files/{sent['id']}/take").json()["accepted_rows"] == 0
 
 
 @pytest.mark.parametrize(("name", "added"), [("one.csv", 2), ("survey.csv", 4), ("rows.jsonl", 2)])
@@ -208,8 +210,8 @@ def test_file_of_answers_is_taken_and_undone(api, name, added):
     watch = make_watch()
     file = SimpleUploadedFile(name, FILES[name].encode())
     sent = api.post(f"/api/watches/{watch.pk}/files", {"file": file}).json()
-    assert (sent["kind"], sent["state"], sent["fine"]) == ("gold", "ready", added)
-    assert send(api, "post", f"files/{sent['id']}/take").json()["fine"] == added
+    assert (sent["kind"], sent["state"], sent["accepted_rows"]) == ("gold", "ready", added)
+    assert send(api, "post", f"files/{sent['id']}/take").json()["accepted_rows"] == added
     steps.advance_watch(watch.pk)
     assert sum(watch.workers.values_list("met", flat=True)) == added
     assert send(api, "post", f"files/{sent['id']}/undo").status_code == 204

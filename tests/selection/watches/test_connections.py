@@ -91,7 +91,7 @@ def test_watch_is_connected_by_the_api(api, studio, connection):
     reply = api.post(url, body, content_type="application/json")
     assert finish_job(reply).state == "done"
     (row,) = api.get(url).json()
-    assert (row["connection"], row["on"], row["notes"], row["by_hand"]) == (
+    assert (row["connection"], row["enabled"], row["notes"], row["by_hand"]) == (
         connection.pk,
         True,
         [],

@@ -183,7 +183,7 @@ def test_replaced_link_says_so_and_answers_stay(requester, token):
     moved = api.post(f"{at}/workers/w0/link", {}, content_type="application/json").json()
     assert moved["link"] == links.gold_address(row.pk, 2)
     requester.post(page, {"do": "links"})
-    done = api.post(f"{at}/links", {"why": "lost"}, content_type="application/json").json()
+    done = api.post(f"{at}/links", {"reason": "lost"}, content_type="application/json").json()
     assert done == {"replaced": 3}
     assert set(watch.workers.values_list("link_version", flat=True)) == {2, 4}
     assert AuditEntry.objects.filter(kind="gold links replaced").count() == 2

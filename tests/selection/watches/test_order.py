@@ -237,7 +237,7 @@ def test_api_takes_questions_that_were_asked(token):
 
     assert send(("q0", None), ("q1", "yes"))["added"] == 2
     assert advance(watch)[1] == 0
-    assert [row["due"] is None for row in api.get(at).json()] == [False, True]
+    assert [row["due_at"] is None for row in api.get(at).json()] == [False, True]
     assert send(("q0", "yes"))["added"] == 1
     assert advance(watch)[1:] == (2, 2)
     missing = {"answers": [{"worker": "w0", "question": "q2"}]}

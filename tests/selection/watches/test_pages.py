@@ -57,7 +57,7 @@ def test_first_screen_names_a_paused_worker_and_where_a_pause_takes_effect(reque
 @pytest.mark.parametrize("pauses", [False, True])
 def test_overview_and_list_name_an_alarm_until_it_is_dismissed(requester, pauses):
     home, changes = reverse("admin:index"), admin_url("watch_changelist")
-    watch = make_watch(pauses=pauses)
+    watch = make_watch(pause_on_alarm=pauses)
     assert str(watch) not in text_of(requester.get(home))
     fall(watch, "w0")
     shown = text_of(requester.get(home))

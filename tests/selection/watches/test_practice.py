@@ -29,16 +29,16 @@ from .worlds import answers, make_watch, settle, state_of
 pytestmark = pytest.mark.django_db
 
 
-def practising_watch(must: bool = False, **settings: object) -> Watch:
+def practising_watch(required: bool = False, **settings: object) -> Watch:
     """Return a watch of which w0 fell, and practises two questions before a test."""
     watch = make_watch(tries=2, **settings)
     questions = watch.question_sets.get()
     for number in (1, 2):
         Practice.objects.create(
-            question_set=questions, number=number, must=must, prompt=f"Practice {number}",
+            question_set=questions, number=number, required=required, prompt=f"Practice {number}",
             accepted=["yes"], explanation="Because.",
         )  # fmt: skip
-    begin.change_watch(watch, practises=True)
+    begin.change_watch(watch, with_practice=True)
     gold.record_gold(watch, answers("w0", "n" * 20))
     steps.advance_watch(watch.pk)
     alarms.requalify_worker(state_of(watch), "ada", "trained")
@@ -82,7 +82,7 @@ def test_practice_comes_before_the_test_and_never_counts():
 
 
 def test_worker_out_of_practice_tries_has_failed_and_the_second_try_begins_with_practice():
-    watch = practising_watch(must=True)
+    watch = practising_watch(required=True)
     questions = watch.question_sets.get()
     questions.tries = 2
     questions.save()
@@ -110,14 +110,14 @@ def test_watch_without_practice_questions_cannot_practise(requester, token):
     edit = admin_url("watch_edit", watch.pk)
     assert "Practice before a test" not in text_of(requester.get(edit))
     api = Client(headers={"authorization": f"Bearer {token}"})
-    at, change = f"/api/watches/{watch.pk}", {"practises": True}
+    at, change = f"/api/watches/{watch.pk}", {"with_practice": True}
     refused = api.patch(at, change, content_type="application/json")
     assert refused.status_code == 409
     assert "have no practice questions: add some" in refused.json()["error"]
     Practice.objects.create(question_set=make_questions(1), prompt="?", accepted=["a"])
     assert "Practice before a test" in text_of(requester.get(edit))  # another set may be chosen
     Practice.objects.create(question_set=watch.question_sets.get(), prompt="?", accepted=["a"])
-    assert api.patch(at, change, content_type="application/json").json()["practises"] is True
+    assert api.patch(at, change, content_type="application/json").json()["with_practice"] is True
     gold.record_gold(watch, answers("w0", "n" * 20))
     steps.advance_watch(watch.pk)
     Practice.objects.all().delete()
@@ -134,7 +134,7 @@ def test_practice_that_is_no_longer_wanted_ends(end):
         Practice.objects.filter(number=2).delete()
         assert question_on(open_page(state_of(watch)))
     else:
-        begin.change_watch(watch, practises=False)
+        begin.change_watch(watch, with_practice=False)
     assert state_of(watch).state == "testing"
 
 

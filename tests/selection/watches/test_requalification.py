@@ -109,11 +109,11 @@ def test_button_and_api_begin_a_test(requester, token):
     assert "2 tries each" in shown
     assert AuditEntry.objects.filter(kind="tested again", who="requester").exists()
     api = Client(headers={"authorization": f"Bearer {token}"})
-    at = f"/api/watches/{watch.pk}/workers/w0/moves"
+    at = f"/api/watches/{watch.pk}/workers/w0/transitions"
     for move, status in (("requalify", 409), ("pause", 200), ("requalify", 200)):
         sent = api.post(f"{at}/{move}", {}, content_type="application/json")
         assert sent.status_code == status, sent.content
-    assert (sent.json()["state"], sent.json()["tried"]) == ("testing", 2)
+    assert (sent.json()["state"], sent.json()["tests"]) == ("testing", 2)
 
 
 @pytest.mark.parametrize(("allowed", "tried"), [(1, 0), (3, 0), (3, 2), (1, 4)])

@@ -197,7 +197,7 @@ def test_dismissed_worker_begins_anew():
 
 
 def test_alarm_pauses_if_the_watch_wants_it_and_resuming_keeps_it():
-    watch = make_watch(pauses=True)
+    watch = make_watch(pause_on_alarm=True)
     Webhook.objects.create(url="https://example.org/", events=["watch.paused"])
     gold.record_gold(watch, answers("w0", "n" * 20))
     steps.advance_watch(watch.pk)

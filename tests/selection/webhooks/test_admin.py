@@ -20,7 +20,7 @@ def inside(settings):
 
 
 def make(requester, url: str, **fields: object):
-    given = {"url": url, "events": ["run.ended"], "on": "on"} | fields
+    given = {"url": url, "events": ["run.ended"], "enabled": "on"} | fields
     return requester.post(admin_url("webhook_add"), given, follow=True)
 
 
@@ -66,15 +66,15 @@ def test_impossible_webhook_is_refused_at_its_field(requester, settings):
 
 def test_disabled_webhook_gives_its_reason_and_is_enabled_in_its_form(requester):
     make(requester, "https://example.org/")
-    Webhook.objects.update(on=False, note="Turned off: nothing arrived.")
+    Webhook.objects.update(enabled=False, note="Turned off: nothing arrived.")
     hook = Webhook.objects.get()
     page = requester.get(admin_url("webhook_deliveries", hook.pk))
     assert "Turned off: nothing arrived." in text_of(page)
     assert "No message in the last 30 days" in text_of(page)
-    again = {"url": hook.url, "events": hook.events, "on": "on"}
+    again = {"url": hook.url, "events": hook.events, "enabled": "on"}
     requester.post(admin_url("webhook_change", hook.pk), again)
     hook.refresh_from_db()
-    assert (hook.on, hook.note) == (True, "")
+    assert (hook.enabled, hook.note) == (True, "")
 
 
 def test_nonsense_is_not_found(requester):

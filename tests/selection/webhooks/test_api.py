@@ -36,11 +36,11 @@ def test_the_whole_life_of_a_webhook(api):
         kinds = [Verifier(secret).verify(body, headers)["type"] for headers, body in there.got]
         assert kinds == ["run.ended", "webhook.test"]
         sent = api.get(f"/api/webhooks/{pk}/deliveries").json()
-        assert [(row["kind"], row["state"], row["code"]) for row in sent] == [
+        assert [(row["kind"], row["state"], row["status_code"]) for row in sent] == [
             ("webhook.test", "delivered", 200),
             ("run.ended", "delivered", 200),
         ]
-        older = api.get(f"/api/webhooks/{pk}/deliveries?before={sent[0]['id']}").json()
+        older = api.get(f"/api/webhooks/{pk}/deliveries?before_id={sent[0]['id']}").json()
         assert [row["id"] for row in older] == [sent[1]["id"]]
         again = send(api, "post", f"deliveries/{sent[1]['id']}/replay")
         assert (again.status_code, again.json()["state"]) == (202, "waiting")
@@ -48,8 +48,10 @@ def test_the_whole_life_of_a_webhook(api):
         webhooks.send_due(pk)
         headers, body = there.got[-1]
         assert Verifier(renewed).verify(body, headers)["type"] == "run.ended"
-    changed = send(api, "patch", f"webhooks/{pk}", {"on": False, "events": ["worker.accepted"]})
-    assert (changed.json()["on"], changed.json()["events"]) == (False, ["worker.accepted"])
+    changed = send(
+        api, "patch", f"webhooks/{pk}", {"enabled": False, "events": ["worker.accepted"]}
+    )
+    assert (changed.json()["enabled"], changed.json()["events"]) == (False, ["worker.accepted"])
     assert [one["id"] for one in api.get("/api/webhooks").json()] == [pk]
     assert api.delete(f"/api/webhooks/{pk}").status_code == 204
     assert not Delivery.objects.exists()

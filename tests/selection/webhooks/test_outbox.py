@@ -41,7 +41,7 @@ def test_a_run_tells_of_its_questions_its_verdicts_and_its_end():
     assert sorted(one["worker"] for one in accepted) == ["w0", "w1"]
     assert len(rejected) == 4
     assert accepted[0]["by"] == "algorithm"
-    assert accepted[0]["why"]
+    assert accepted[0]["reason"]
     (end,) = told("run.ended")
     assert (end["run"], end["run_name"]) == (run.pk, run.name)
     assert (end["ending"], end["guarantee_kept"]) == ("guarantee", True)
@@ -70,7 +70,7 @@ def test_webhook_gets_only_requested_events_of_its_team():
     listen("run.ended")
     listen(team=Team.objects.create(name="others"))
     off = listen()
-    registration.change_webhook(off, on=False)
+    registration.change_webhook(off, enabled=False)
     play(make_run(), crowd(3, good=2))
     assert [(row.kind, row.webhook_id) for row in Delivery.objects.all()] == [
         ("run.ended", Webhook.objects.order_by("pk")[0].pk)
@@ -101,7 +101,7 @@ def test_a_verdict_by_hand_is_told_and_taking_it_back_is_not():
     manual_verdicts.override_verdict(row, -1, "me", "copied")
     manual_verdicts.override_verdict(row, None, "me")
     (one,) = told("worker.rejected")
-    assert (one["worker"], one["by"], one["why"]) == (row.worker.key, "hand", "copied")
+    assert (one["worker"], one["by"], one["reason"]) == (row.worker.key, "hand", "copied")
 
 
 def test_a_verdict_that_a_correction_changes_is_told():

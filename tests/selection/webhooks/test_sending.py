@@ -101,7 +101,7 @@ def test_last_failed_try_turns_the_webhook_off_with_a_note(there, hook):
     hook.refresh_from_db()
     assert (row.state, row.tries) == ("failed", queues.MOST_TRIES)
     assert len(there.got) == queues.MOST_TRIES
-    assert not hook.on
+    assert not hook.enabled
     assert hook.note.startswith("Turned off: nothing arrived in 8 tries")
     end_a_run()
     assert Delivery.objects.count() == 1
@@ -121,7 +121,7 @@ def test_single_rejected_message_turns_no_webhook_off_while_others_arrive(there,
         Delivery.objects.filter(pk=row.pk).update(due=timezone.now())
     hook.refresh_from_db()
     row.refresh_from_db()
-    assert hook.on
+    assert hook.enabled
     assert row.tries == queues.MOST_TRIES
 
 
@@ -130,7 +130,7 @@ def test_an_answer_of_410_turns_it_off_at_once(there, hook):
     end_a_run()
     webhooks.send_due(hook.pk)
     hook.refresh_from_db()
-    assert (hook.on, "410" in hook.note) == (False, True)
+    assert (hook.enabled, "410" in hook.note) == (False, True)
 
 
 def test_a_receiver_that_is_down_is_not_asked_for_everything_at_once(there, hook):
@@ -161,18 +161,18 @@ def test_message_of_a_killed_worker_is_sent_once_its_lease_expires(there, hook):
 
 def test_messages_wait_while_the_webhook_is_off(there, hook):
     end_a_run()
-    registration.change_webhook(hook, on=False)
+    registration.change_webhook(hook, enabled=False)
     webhooks.send_due(hook.pk)
     assert not there.got
     with pytest.raises(Conflict, match="off"):
         registration.replay_delivery(Delivery.objects.select_related("webhook").get())
-    registration.change_webhook(hook, on=True)
+    registration.change_webhook(hook, enabled=True)
     webhooks.send_due(hook.pk)
     assert len(there.got) == 1
 
 
 def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
-    registration.change_webhook(hook, on=False)
+    registration.change_webhook(hook, enabled=False)
     there.code = 500
     row = registration.send_test(hook)
     for _ in range(2):

@@ -29,7 +29,7 @@ def run() -> Run:
         choices=["seagull", "tern"],
         explanation="**Wide** wings.",
     )
-    Practice.objects.create(**lesson, number=2, prompt="Type it.", must=True)
+    Practice.objects.create(**lesson, number=2, prompt="Type it.", required=True)
     engine.advance(run.pk)
     return run
 
@@ -83,7 +83,7 @@ def test_required_practice_repeats_until_right_without_telling_the_answer(client
         assert "That is not right." in again
         assert "seagull" not in again
     practise(client, worker, "seagull")
-    assert PracticeAnswer.objects.get(practice__must=True).tries == 4
+    assert PracticeAnswer.objects.get(practice__required=True).tries == 4
     assert state_of(client, worker) == "question"
 
 
@@ -103,7 +103,7 @@ def test_worker_out_of_practice_tries_is_not_tested(client, run, worker):
 
 
 def _must() -> Practice:
-    return Practice.objects.get(must=True)
+    return Practice.objects.get(required=True)
 
 
 def test_two_tabs_practise_as_one(client, run, worker):
@@ -152,13 +152,13 @@ def test_the_requester_writes_practice_questions(requester):
         "accepted": "a\nb",
         "compared": "",
         "explanation": "Both.",
-        "must": "on",
+        "required": "on",
     }
     refused = requester.post(admin_url("practice_add"), form | {"accepted": "d"})
     assert "“d” is not among the choices" in text_of(refused)
     requester.post(admin_url("practice_add"), form)
     made = questions.practice.get()
-    assert (made.kind, made.accepted, made.must) == ("multiple", ["a", "b"], True)
+    assert (made.kind, made.accepted, made.required) == ("multiple", ["a", "b"], True)
     assert (
         'value="multiple" selected'
         in requester.get(admin_url("practice_change", made.pk)).content.decode()

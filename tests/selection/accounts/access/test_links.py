@@ -95,7 +95,7 @@ def test_a_program_replaces_a_link(run):
     api = Client(headers={"authorization": f"Bearer {ApiToken.issue('robot')}"})
     old = link(run.candidates.get(worker__key="w1"))
     path = f"/api/runs/{run.pk}/workers/w1/link"
-    given = api.post(path, {"why": "Lost."}, content_type="application/json").json()["link"]
+    given = api.post(path, {"reason": "Lost."}, content_type="application/json").json()["link"]
     assert (status(old), status(given[given.index("/work/") :])) == (404, 200)
     assert run.events.first().who == "token robot"
 

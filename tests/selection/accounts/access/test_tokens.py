@@ -187,7 +187,7 @@ def test_a_reading_token_gets_no_workers_link(run):
 def test_an_answering_token_is_told_nothing_that_grades(run):
     answering = with_token(ApiToken.issue("crowd", scope="answer"))
     listed = answering.get(f"/api/runs/{run.pk}/assignments").json()
-    fields = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due"}
+    fields = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due_at"}
     assert all(set(row) == fields for row in listed)
     replies = [
         answering.post(

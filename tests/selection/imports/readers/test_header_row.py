@@ -169,11 +169,11 @@ def test_api_reports_and_takes_the_header_row(token):
     made = api.post(f"/api/pools/{pool.pk}/files", sent).json()
     assert "If another row names the columns, say which." in made["error"]
     at = f"/api/files/{made['id']}"
-    beyond = api.patch(at, json.dumps({"header": 50}), content_type="application/json").json()
+    beyond = api.patch(at, json.dumps({"header_line": 50}), content_type="application/json").json()
     assert "has nothing in row 50" in beyond["error"]
-    body = json.dumps({"header": 3, "columns": {"Kennung": "worker"}})
+    body = json.dumps({"header_line": 3, "columns": {"Kennung": "worker"}})
     said = api.patch(at, body, content_type="application/json").json()
-    assert (said["header"], said["fine"], said["state"]) == (3, 2, "done")
+    assert (said["header_line"], said["accepted_rows"], said["state"]) == (3, 2, "done")
     api.post(f"{at}/take", {}, content_type="application/json")
     assert set(pool.workers.values_list("key", flat=True)) == {"w1", "w2"}
 
