@@ -40,6 +40,7 @@ from selection.runs.roster.worker_prices import AnswerPrice, expected_price
 from selection.runs.settings import drafts, validation
 from selection.runs.settings.algorithm_choices import fields_read_by_algorithm
 from selection.runs.settings.run_settings import INITIAL, RUN_SETTINGS, RunSetting, Section
+from selection.template_filters import term
 
 from .choices import (
     ANSWERS,
@@ -59,6 +60,8 @@ WORDED = ("pool", "question_set", "k", "algorithm", "epsilon", "delta", "budget"
 GUIDE = tuple(s for s in RUN_SETTINGS if s.name not in (*WORDED, "enrol_most"))
 # Settings that stand beside the answer to which they belong; the others are “All settings”.
 PLACED = ("price", "currency", "pass_mark", "platform", "worker_parameter", "completion_url")
+# Anchors on the page of terms, by field.
+TERMS = {"precise_own": "epsilon", "sure_own": "delta", "spend": "budget"}
 # Fields that one algorithm reads and another refuses.
 OF_ALGORITHM = {"algorithm", "by_price", "pass_mark", "budget"}
 # A browser sends the form on as an address, which servers limit.
@@ -179,6 +182,8 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         fields["platform"].help_text = "A platform sends people to a join link."
         fields["worker_parameter"].help_text = "The name before the id in the platform’s link."
         fields["completion_url"].help_text = "Leave blank to let workers enter a code there."
+        for name, anchor in TERMS.items():
+            fields[name].help_text = term(anchor, "More")
         fields["completion"].choices = [("", "As the platform needs"), *Completion.choices]
         fields["completion"].initial = ""
         self.initial = {**INITIAL, **self.initial}
