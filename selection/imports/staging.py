@@ -175,7 +175,7 @@ def _choose_staging(upload: Upload) -> Staging:
         asked = catalog.question_keys_asked(target)
         return partial(_stage_unasked, target, asked), look
     if upload.kind == Kind.GOLD:
-        return partial(_stage_gold, target), partial(_refuse_swapped_gold, target)
+        return partial(_stage_gold, upload, target), partial(_refuse_swapped_gold, target)
     validator = AnswerValidator(target, "wrong", upload.created)
     return partial(_stage_answers, validator), validator.refuse_swapped
 
@@ -218,6 +218,7 @@ CLOSED = "closed"  # in the data of a refused row: candidate, question and respo
 
 
 def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
+    validator.note_ended(rows)
     for row in rows:
         try:
             place = validator.place(row)
@@ -239,9 +240,12 @@ def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Ite
         yield StagedRow(row.line, f"{place.candidate}:{place.question.pk}", data, reason, outside)
 
 
-def _stage_gold(watch: Watch, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
+def _stage_gold(upload: Upload, watch: Watch, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
     given = [gold.GivenGold(row.worker, row.question, row.response) for row in rows]
     places = gold.GoldPlaces(watch, given)
+    earlier = upload.rows.exclude(key=None).filter(data__worker__in={row.worker for row in rows})
+    for worker, question in earlier.values_list("data__worker", "data__question_id"):
+        places.note_met(worker, question)
     for row in rows:
         try:
             watched, question = places.find_place(row.worker, row.question)

@@ -54,7 +54,7 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
 
     Raises Refused if it cannot be read, Conflict if its target takes no file.
     """
-    if isinstance(target, Run):
+    if isinstance(target, Run) and target.status != Run.Status.ENDED:  # late answers are listed
         refuse_ended(target)
     elif isinstance(target, Watch):
         begin.refuse_stopped(target)

@@ -1,6 +1,6 @@
 """Validate answers made elsewhere, many at a time, and record the valid ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,10 +65,10 @@ def validate_answers(
     Of several rows for one worker and question the first counts. Raises Conflict if the run takes
     no answers, Refused if the columns are swapped.
     """
-    if run.status == Run.Status.ENDED:
-        uncounted.note_rows(run, uncounted.API, AnswerValidator(run, outside).known_rows(rows))
+    validator = AnswerValidator(run, outside)
+    validator.note_ended(rows, uncounted.API)
     refuse_ended(run)
-    return AnswerValidator(run, outside).sort(rows)
+    return validator.sort(rows)
 
 
 def refuse_ended(run: Run) -> None:
@@ -193,12 +193,14 @@ class AnswerValidator:
                 result.problems.append(BadRow(row.line, str(refusal)))
         return result
 
-    def known_rows(self, rows: Sequence[AnswerRow]) -> Iterator[tuple[int, int, str]]:
-        """Yield candidate, question and response of the rows that are about this run."""
-        for row in rows:
+    def note_ended(self, rows: Sequence[AnswerRow], door: str = uncounted.FILE) -> None:
+        """Note the rows that are about this run, if it has ended: they do not count."""
+        known = []
+        for row in rows if self.run.status == Run.Status.ENDED else ():
             with suppress(Refused):
                 candidate, question = self._find_candidate(row)
-                yield candidate.pk, question.pk, row.response
+                known.append((candidate.pk, question.pk, row.response))
+        uncounted.note_rows(self.run, door, known)
 
     def _validate_row(self, row: AnswerRow, result: ValidationResult) -> None:
         place = self.place(row)
@@ -227,6 +229,8 @@ class AnswerValidator:
         if pair in self.closed or pair in self.waiting:
             raise ClosedPlace(self._explain_closed(row, pair, question), pair)
         refuse_response(row.response)
+        if self.run.status == Run.Status.ENDED:
+            raise ClosedPlace(f"Too late: “{self.run}” has ended.", pair)
         assignment = self.open.get(pair)
         if assignment is not None and assignment.pk in self.late:
             why = f"Too late: “{row.worker}” had to answer “{row.question}” before."

@@ -284,8 +284,12 @@ class GoldPlaces:
             raise Answered(f"“{worker}” has already answered question “{key}”.")
         if question.pk in self.met[plain_key(worker)] and (watched, question.pk) not in self.stored:
             raise Answered(f"“{worker}” has met question “{key}” before: {MET}.")
-        self.met[plain_key(worker)] |= self.twins.get(question.pk, set()) - {question.pk}
+        self.note_met(worker, question.pk)
         return watched, question
+
+    def note_met(self, worker: str, question: int) -> None:
+        """Note that the worker meets the question, so that it is refused under other keys."""
+        self.met[plain_key(worker)] |= self.twins.get(question, set()) - {question}
 
     def _find_worker(self, key: str) -> int:
         watched, state = self.workers.get(plain_key(key), (0, WatchedWorker.State.LEFT))

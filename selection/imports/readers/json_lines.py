@@ -63,13 +63,18 @@ def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterato
 def _object_rows(
     objects: Iterator[tuple[int, Object | Fault]], name: str, choices: label_studio.Choices | None
 ) -> Iterator[tuple[int, dict[str, str] | Fault]]:
+    extra: Object = {}
+    if choices and choices.labels:
+        extra["choices"] = join_texts(choices.labels)
+        extra |= {"kind": "multiple"} if choices.several else {}
     for line, value in objects:
         if isinstance(value, Fault):
             yield line, value
             continue
+        rows = _annotation_rows(value, choices) if _is_label_studio(value) else [value]
         try:
-            for entry in _annotation_rows(value, choices) if _is_label_studio(value) else [value]:
-                yield line, entry if isinstance(entry, Fault) else flatten_object(entry)
+            for entry in rows:
+                yield line, entry if isinstance(entry, Fault) else flatten_object(entry | extra)
         except RecursionError:
             raise _too_deep(name, line) from None
 
@@ -174,10 +179,6 @@ def _annotation_rows(
     task: Object, choices: label_studio.Choices | None
 ) -> Iterator[Object | Fault]:
     """Yield a row for each annotation that was not cancelled."""
-    extra: Object = {}
-    if choices and choices.labels:
-        extra["choices"] = join_texts(choices.labels)
-        extra |= {"kind": "multiple"} if choices.several else {}
     for annotation in task["annotations"]:
         skipped = not isinstance(annotation, dict) or annotation.get("was_cancelled")
         if skipped or not annotation.get("result"):
@@ -197,7 +198,6 @@ def _annotation_rows(
             **({"label": labels.pop(control, "")} if control else {}),
             **{name if name == "label" else f"label {name}": text for name, text in labels.items()},
             "ground_truth": bool(annotation.get("ground_truth")),
-            **extra,
         }
 
 

@@ -1,4 +1,4 @@
-"""Find the choices of a Label Studio project: exports of tasks do not list them.
+"""Find the choices of a project of Label Studio or doccano: exports of tasks do not list them.
 
 They are those of the labelling configuration if the file has it, else the labels that occur in it,
 of any annotator. Only for projects with a single control for choices: with several, a label could
@@ -15,6 +15,8 @@ from selection.texts import counted
 
 _TEXT = r'"(?:[^"\\]|\\.)*+"'
 _CHOSEN = re.compile(rf'"value"\s*:\s*{{\s*"choices"\s*:\s*(\[\s*+(?:{_TEXT}\s*+,?\s*+)*+\])')
+_DOCCANO = re.compile(r'\s*+\[?\s*+\{\s*+"id"\s*+:\s*+\d++\s*+,\s*+"(?:text|data)"\s*+:')
+_LABEL = re.compile(rf'"label"\s*:\s*(\[\s*+(?:{_TEXT}\s*+,?\s*+)*+\])')
 _CONTROL = re.compile(rf'"from_name"\s*:\s*({_TEXT})')
 _RESULT = re.compile(r"[^{}\[\]]+")  # without its value
 _OF_CHOICES = re.compile(r'"type"\s*:\s*"choices"')
@@ -43,12 +45,13 @@ class Choices:
 
 def read_choices(text: str) -> Choices | None:
     controls = {json.loads(match[1], strict=False) for match in _CONTROL.finditer(text)}
-    if not controls:
-        return None
     if len(controls) > 1:
         return _sole_control(text)
+    if not controls and not _DOCCANO.match(text):
+        return None
     try:
-        choices = _configured_choices(text) or _occurring_choices(text)
+        choices = _configured_choices(text) if controls else _occurring_choices(text, _LABEL)
+        choices = choices or _occurring_choices(text, _CHOSEN)
     except ValueError:  # the reader of its rows says what is wrong
         return None
     unclear = any(BETWEEN in label for label in choices.labels)
@@ -76,8 +79,8 @@ def _configured_choices(text: str) -> Choices | None:
     return Choices(labels, several, f"its configuration has {counted(len(labels), 'choice')}")
 
 
-def _occurring_choices(text: str) -> Choices:
-    chosen = {match[1] for match in _CHOSEN.finditer(text)}  # few, however long the file
+def _occurring_choices(text: str, pattern: re.Pattern[str]) -> Choices:
+    chosen = {match[1] for match in pattern.finditer(text)}  # few, however long the file
     lists = [json.loads(group, strict=False) for group in sorted(chosen)]
     labels = _distinct_labels(label for group in lists for label in group)
     several = any(len(group) > 1 for group in lists)

@@ -28,7 +28,9 @@ def open_lines(raw: bytes, name: str, encoding: str, between: bool, picked: Pick
     archive = Archive(raw, name) if raw.startswith(PACKED) else None
     if program := workbooks.find_program(raw, archive.names if archive else ()):
         title, lines = workbooks.read_sheet(raw, name)
-        return f"{program} workbook, sheet “{title}”", None, bound_lines(lines, name)
+        kind = f"{program} workbook, sheet “{title}”"
+        kind += "" if program == "Excel" else "; numbers as stored, for example 5% as 0.05"
+        return kind, None, bound_lines(lines, name)
     if archive:
         form, objects = open_results(archive)
         return _open_results("packed files", form, objects, name, between, picked)
@@ -41,9 +43,10 @@ def open_lines(raw: bytes, name: str, encoding: str, between: bool, picked: Pick
         kind = f"JSON; {choices.description}" if choices else "JSON"
     first = next(values, None)
     every: Iterator[Any] = values if first is None else chain([first], values)
-    if first and isinstance(first[1], dict) and (form := recognise_format(set(first[1]))):
+    known = recognise_format(set(first[1])) if first and isinstance(first[1], dict) else None
+    if known:
         objects = ((line, value, name) for line, value in every)
-        return _open_results(kind, form, objects, name, between, picked)
+        return _open_results(kind, known, objects, name, between, picked)
     return kind, None, bound_lines(arrange_objects(every, name, choices), name)
 
 

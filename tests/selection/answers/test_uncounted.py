@@ -325,6 +325,21 @@ def test_rows_for_an_ended_run_are_listed():
     assert reasons(run) == {"ended": 1}
 
 
+def test_a_file_for_an_ended_run_is_listed_row_by_row():
+    run = begun()
+    slip = open_of(run)[0]
+    lifecycle.stop_run(run)
+    run.refresh_from_db()
+    pair = f"{slip.candidate.worker.key},{slip.question.key}"
+    raw = f"worker,question,response\n{pair},yes\nnobody,{slip.question.key},yes\n".encode()
+    upload = uploads.create_upload(Upload.Kind.ANSWERS, run, "answers.csv", raw)
+    late, strange = upload.rows.order_by("line").values_list("why", flat=True)
+    assert late == f"Too late: “{run}” has ended."
+    assert "no worker “nobody”" in strange
+    assert reasons(run) == {"ended": 1}
+    assert run.uncounted.get().door == "file"
+
+
 def test_replies_of_models_after_the_end_are_listed():
     run = begun(algorithm="same-questions")
     [slip] = Assignment.objects.select_related("candidate__run", "question").filter(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from selection.imports import staging
+from selection.imports import commit, staging, uploads
 from selection.imports.row_parsers import AnswerRow
-from selection.models import GoldAnswer, Question, Run, Watch
+from selection.models import GoldAnswer, Question, Run, Upload, Watch
 from selection.runs.roster import eligibility
 from selection.watches import begin, gold, meetings, overview, steps
 from tests.label_studio_world import MANUAL, add_project, join
@@ -77,7 +77,7 @@ def test_answers_to_the_questions_of_the_run_are_refused_by_api_and_file(run, wo
     assert [one.result for one in fates] == ["refused", "added", "unchanged"]
     assert f"“{worker}” has met question “{asked}” before" in fates[0].why
     rows = [AnswerRow(1, worker, asked, "yes")]
-    (staged,) = staging._stage_gold(watch, rows)
+    (staged,) = staging._stage_gold(Upload(team_id=watch.team_id), watch, rows)
     assert "has met question" in staged.why
 
 
@@ -150,6 +150,19 @@ def test_the_watch_s_page_lists_questions_that_are_there_twice(requester):
     assert [[one.key for one in group] for group in meetings.list_twins(watch)] == [["q0", "q1"]]
     Question.objects.filter(key="q0").update(retired="2026-01-01T00:00Z")
     assert meetings.list_twins(watch) == []
+
+
+def test_a_question_under_another_key_in_an_earlier_piece_of_a_file_is_listed(monkeypatch):
+    monkeypatch.setattr(staging, "PIECE", 1)
+    watch = make_watch(questions=3)
+    Question.objects.filter(key="q1").update(prompt="Say yes to 0.")
+    raw = b"worker,question,response\nw0,q0,yes\nw0,q1,yes\nw0,q2,yes\n"
+    upload = uploads.create_upload(Upload.Kind.GOLD, watch, "f.csv", raw, at_once=False)
+    uploads.finish_upload(upload)
+    assert [row.line for row in upload.rows.exclude(why="")] == [3]
+    assert "has met question “q1” before" in upload.rows.get(line=3).why
+    assert commit.commit_import(upload.pk)
+    assert GoldAnswer.objects.exclude(response="").count() == upload.accepted_rows == 2
 
 
 def test_page_asks_the_other_of_two_questions_alike_if_one_is_retired():

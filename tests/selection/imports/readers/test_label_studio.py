@@ -120,3 +120,17 @@ def test_empty_and_cancelled_annotations_are_left_out_and_regions_are_faults():
     assert len(list(table.rows)) == 1
     with pytest.raises(Refused, match="the type “labels” has parts or places"):
         read_table(task({"completed_by": 3, "result": [region]}), "f")
+
+
+def test_labels_of_doccano_are_the_choices():
+    tasks = [
+        {"id": number, "text": f"Text {number}", "label": labels, "Comments": []}
+        for number, labels in enumerate((["bad"], ["good"], ["bad", "good"]), 1)
+    ]
+    lines = "\n".join(json.dumps(task) for task in tasks)
+    table = read_table(lines, "f")
+    assert table.what == "JSON; as choices, the 2 labels that occur in it"
+    first = dict(zip(table.header, next(table.rows)[1], strict=True))
+    assert (first["choices"], first["kind"], first["label"]) == ("bad | good", "multiple", "bad")
+    spans = json.dumps({"id": 1, "text": "Anna", "label": [[0, 4, "NAME"]]})
+    assert read_table(spans, "f").what == "JSON"

@@ -15,13 +15,14 @@ from selection.limits import MOST_COLUMNS
 
 from .files import everything, open_document, open_row, saved
 
+STORED = "numbers as stored, for example 5% as 0.05"
 PEOPLE = (Path(__file__).parents[3] / "data" / "people.xls").read_bytes()
 
 
 def test_old_excel_shows_its_first_sheet_with_something_that_can_be_seen():
     """Dates as dates, 3 and not 3.0, lines as Excel counts them."""
     table = read_table(PEOPLE, "people.xls")
-    assert table.what == "old Excel workbook, sheet “Leute”"
+    assert table.what == f"old Excel workbook, sheet “Leute”; {STORED}"
     assert table.header == ["Kennung", "Größe", "seit", "aktiv"]
     assert list(table.rows) == [
         (3, ["A1", "1.8", "2026-01-02", "true"]),
@@ -33,7 +34,7 @@ def test_open_documents_are_read_likewise():
     rows = open_row("worker", "name") + open_row("", "") + open_row("A1", "Jörg", times=2)
     raw = open_document(rows, hidden=open_row("not", "shown"))
     table = read_table(raw, "f.ods")
-    assert table.what == "OpenDocument workbook, sheet “Leute”"
+    assert table.what == f"OpenDocument workbook, sheet “Leute”; {STORED}"
     assert list(table.rows) == [(3, ["A1", "Jörg"]), (4, ["A1", "Jörg"])]
     with pytest.raises(Refused, match="is empty"):
         read_table(open_document(""), "f")
