@@ -33,6 +33,7 @@ def _hostile_bodies() -> list[bytes]:
         {"choices": [{"message": {"content": "\ud83d yes \0"}, "finish_reason": "\udc00"}]},
         {"choices": [{"message": {"content": ["yes", {"type": "text", "text": [1, None]}]}}]},
         {"choices": [{"message": {"content": "y" * 5_000_000}, "finish_reason": "stop"}]},
+        {"choices": [{"message": {"content": "9" * 11_900 + "\nAnswer: 1"}}]},
     ]
     bodies = [json.dumps(good | cheat).encode() for cheat in cheats]
     deep = b'{"choices": ' + b"[" * 40_000

@@ -1,7 +1,7 @@
 """Read a file in a process of its own, with limited memory and time.
 
-If that process dies, the file is refused. It loads no settings, which have secrets. A small file
-takes 0.2 s.
+If that process dies, the file is refused. It has neither the settings nor the environment, so no
+secrets. A small file takes 0.2 s.
 """
 
 import json
@@ -64,7 +64,8 @@ def _read_short(request: str, raw: bytes) -> list[bytes] | None:
 
 def _run_reader(request: str, raw: bytes) -> Iterator[bytes]:
     command, pipe = [sys.executable, "-P", "-c", _START], subprocess.PIPE
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {n: text for n, text in os.environ.items() if n.startswith(("LD_", "DYLD_"))}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     with subprocess.Popen(  # noqa: S603
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
     ) as process:

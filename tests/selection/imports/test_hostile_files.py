@@ -119,7 +119,7 @@ def doors(requester: Any, token: str, tmp_path: Path, monkeypatch: pytest.Monkey
     def call(path: str, form: dict[str, Any]) -> str:
         reply = requester.post(f"/api/{path}", form, headers=headers)
         if reply.status_code == 202:  # a large file is read later
-            tasks.replay(reply.json()["id"])
+            tasks.work_on_long_job(reply.json()["id"])
             reply = requester.get(reply["Location"], headers=headers)
         return reply.json()["error"]
 

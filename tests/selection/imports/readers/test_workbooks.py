@@ -63,14 +63,16 @@ def test_broken_files_are_refused_or_read(sample):
             everything(bytes(raw))
 
 
-def test_abandoned_reading_ends_the_process(monkeypatch):
+def test_abandoned_reading_ends_the_process_which_had_no_secrets(monkeypatch):
     began = []
 
     class Noted(subprocess.Popen):
         def __init__(self, *args, **kwargs):
             began.append(self)
+            assert "secret" not in kwargs["env"].values()
             super().__init__(*args, **kwargs)
 
+    monkeypatch.setenv("SECRET_KEY", "secret")
     monkeypatch.setattr(subprocess, "Popen", Noted)
     table = read_table(open_document(open_row("A1", times=150_000)), "f")
     next(table.rows)
