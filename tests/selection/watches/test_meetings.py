@@ -158,7 +158,7 @@ def test_a_question_under_another_key_in_an_earlier_piece_of_a_file_is_listed(mo
     Question.objects.filter(key="q1").update(prompt="Say yes to 0.")
     raw = b"worker,question,response\nw0,q0,yes\nw0,q1,yes\nw0,q2,yes\n"
     upload = uploads.create_upload(Upload.Kind.GOLD, watch, "f.csv", raw, at_once=False)
-    uploads.finish_upload(upload)
+    uploads.go_on(upload, float("inf"))
     assert [row.line for row in upload.rows.exclude(why="")] == [3]
     assert "has met question “q1” before" in upload.rows.get(line=3).why
     assert commit.commit_import(upload.pk)
