@@ -20,7 +20,7 @@ from selection.errors import NotFound, Refused, TooMany
 from selection.limits import MOST_JOBS
 from selection.models import Job, Team
 
-from .queues import WorkQueue
+from .celery_messages import AWAITED, send_message
 
 logger = logging.getLogger(__name__)
 
@@ -30,14 +30,12 @@ FAILED = "The request failed on the CrowdSelect server; its log has the reason."
 
 State = Job.State
 GOING = (State.WAITING, State.WORKING)
-ONCE = WorkQueue(
-    *(Job, "selection.tasks.work_on_job", Q(state=State.WAITING, resumes=False)),
-    lost=timedelta(seconds=20),
-)
-IN_TURNS = WorkQueue(
-    *(Job, "selection.tasks.work_on_long_job", Q(state=State.WAITING, resumes=True)),
-    lost=timedelta(seconds=120),  # more than a turn takes
-)
+# Task, and time after which a message counts as lost, for requests and for jobs that resume: the
+# latter is also more than a turn takes.
+MESSAGES = {
+    False: ("selection.tasks.work_on_job", timedelta(seconds=20)),
+    True: ("selection.tasks.work_on_long_job", timedelta(seconds=120)),
+}
 SAME = ("kind", "subject", "wanted", "by")  # of requests that are made once
 ENDING = ("state", "result", "progress", "error", "field", "status")
 Row = TypeVar("Row", bound=Model)
@@ -98,8 +96,23 @@ def add_job(job: Job, kept: timedelta = timedelta(hours=1)) -> None:
 
 def hand_out(job: Job) -> None:
     if job.state == State.WAITING:
-        queue, rows = IN_TURNS if job.resumes else ONCE, Job.objects.filter(pk=job.pk)
-        transaction.on_commit(lambda: queue.hand_out(rows), robust=True)
+        transaction.on_commit(lambda: _send(Job.objects.filter(pk=job.pk)), robust=True)
+
+
+def _send(rows: QuerySet[Job]) -> None:
+    """Send a message for each waiting job; if Redis is unreachable, the sweep does it later."""
+    for pk, resumes in list(rows.filter(state=State.WAITING).values_list("pk", "resumes")):
+        sent = Job.objects.filter(pk=pk, state=State.WAITING)
+        sent.update(sent=db_clock.database_now())
+        task, lost = MESSAGES[resumes]
+        try:
+            # With few workers a message waits for long, and the job is handed out again: without
+            # an expiry of the first message there would be ever more of them.
+            send_message(task, [str(pk)], expires=lost.total_seconds(), priority=AWAITED)
+        except Exception:
+            sent.update(sent=None)
+            logger.warning("Could not send %s; the sweep will.", task)
+            return
 
 
 def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: Any) -> Job:
@@ -203,12 +216,12 @@ def sweep_jobs() -> None:
     now = db_clock.database_now()
     Job.objects.filter(expires__lt=now).delete()
     error = "No worker process took the request: the administrator can start the process “jobs”."
-    waiting = Job.objects.filter(ONCE.waits, created__lt=now - WAITED)
+    waiting = Job.objects.filter(state=State.WAITING, resumes=False, created__lt=now - WAITED)
     waiting.update(state=State.FAILED, error=error, status=503)
     error = "The worker process was interrupted; send the request again."
     working = Job.objects.filter(state=State.WORKING, resumes=False, sent__lt=now - LONGEST)
     working.update(state=State.FAILED, error=error, status=503)
-    cut = Job.objects.filter(state=State.WORKING, resumes=True, sent__lt=now - IN_TURNS.lost)
+    cut = Job.objects.filter(state=State.WORKING, resumes=True, sent__lt=now - MESSAGES[True][1])
     cut.update(state=State.WAITING, sent=None)
-    ONCE.sweep()
-    IN_TURNS.sweep()
+    for resumes, (_, lost) in MESSAGES.items():
+        _send(Job.objects.filter(Q(sent=None) | Q(sent__lt=now - lost), resumes=resumes))

@@ -1,24 +1,17 @@
-"""Queues in the database: rows handed out to Celery, worked on at least once, swept if lost.
+"""Queues in the database: rows with a time ``due``, which go out one after another.
 
-A ``WorkQueue`` has a message for each row. Rows with a time ``due`` go out one after another, by a
-task for their webhook, connection or server: ``lease_row``, ``work_through``, ``retry_time``.
+They have a task for their webhook, connection or server.
 """
 
-import logging
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 
 from selection import db_clock
-
-from .celery_messages import AWAITED, send_message
-
-logger = logging.getLogger(__name__)
 
 # A task works for this long, then hands over to another.
 AT_ONCE_SECONDS = 20.0
@@ -27,41 +20,6 @@ DELAYS = [timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 7200, 21600)]
 MOST_TRIES = len(DELAYS) + 1
 SPREAD = 0.2  # share of a delay, so that rows that failed together are not retried together
 Row = TypeVar("Row", bound=Model)
-
-
-@dataclass(frozen=True)
-class WorkQueue:
-    """Rows that tasks work on.
-
-    task   takes the id of a row
-    waits  condition of the rows to work on
-    lost   time after the latest message (``sent``) after which the sweep hands out a row again
-    """
-
-    model: type[Model]
-    task: str
-    waits: Q
-    lost: timedelta
-
-    def hand_out(self, rows: QuerySet[Any]) -> None:
-        """Send a message for each row; if Redis is unreachable, the sweep does it later."""
-        ids = list(rows.values_list("pk", flat=True))
-        sent = self.model._default_manager.filter(self.waits, pk__in=ids)
-        sent.update(sent=db_clock.database_now())
-        try:
-            for pk in ids:
-                # With few workers a message waits for long, and the row is handed out again:
-                # without an expiry of the first message there would be ever more of them.
-                seconds = self.lost.total_seconds()
-                send_message(self.task, [str(pk)], expires=seconds, priority=AWAITED)
-        except Exception:
-            sent.update(sent=None)
-            logger.warning("Could not send %s; the sweep will.", self.task)
-
-    def sweep(self) -> None:
-        """Hand out rows again whose latest message counts as lost."""
-        stale = Q(sent=None) | Q(sent__lt=db_clock.database_now() - self.lost)
-        self.hand_out(self.model._default_manager.filter(self.waits, stale))
 
 
 def lease_row(row: Model, ready: QuerySet[Any], lease: timedelta, **columns: Any) -> bool:

@@ -119,7 +119,7 @@ def test_sweep_goes_on_with_lost_uploads_and_deletes_abandoned_ones(handed_out):
     )
     jobs.sweep_jobs()
     assert handed_out == []
-    Upload.objects.update(sent=timezone.now() - jobs.IN_TURNS.lost * 2)
+    Upload.objects.update(sent=timezone.now() - jobs.MESSAGES[True][1] * 2)
     jobs.sweep_jobs()
     assert handed_out == [str(upload.pk)]
     Upload.objects.update(expires=timezone.now())
