@@ -128,7 +128,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/change/": (MANAGER, MANAGER),
     "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
     "admin/selection/run/begin/": (MANAGER, MANAGER),
-    "admin/selection/run/forecast/<int:pk>/": (MANAGER, MANAGER),
+    "admin/selection/run/forecast/<uuid:pk>/": (MANAGER, MANAGER),
     "admin/selection/run/past/": (MANAGER, MANAGER),
     "admin/selection/run/past/<uuid:replay>/": (MANAGER, MANAGER),
     "admin/selection/run/past/<uuid:replay>/columns/": (MANAGER, MANAGER),

@@ -108,7 +108,8 @@ def filled(route: str, theirs: Camp) -> str:
         "auditentry": theirs.entry.pk,
     }
     pk = own.get(model[1], 1) if model else 1
-    if "run/<path:object_id>/" in route and "history" not in route:
+    started = "run/<path:object_id>/" not in route and not route.endswith("run/<int:pk>/change/")
+    if not started and "history" not in route:
         pk = theirs.draft.pk  # a started run can be neither changed nor deleted
     if "/forecast/" in route:
         pk = theirs.forecast.pk
