@@ -129,7 +129,8 @@ def start_provider_login(request: HttpRequest, provider_id: str) -> HttpResponse
         return render_refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
     if response.status_code != HTTPStatus.FOUND:
         return response
-    target = {"address": response["Location"], "provider": _provider_name(request, provider_id)}
+    provider = get_adapter().get_app(request, provider_id).name
+    target = {"address": response["Location"], "provider": provider}
     return render(request, "signin/away.html", context_of(request, "Signing in") | target)
 
 
@@ -148,7 +149,3 @@ def finish_provider_login(request: HttpRequest, provider_id: str) -> HttpRespons
 
 
 SILENT = "The place where you sign in does not answer as it should. Try again a little later."
-
-
-def _provider_name(request: HttpRequest, provider_id: str) -> str:
-    return str(get_adapter().get_app(request, provider_id).name)

@@ -35,14 +35,11 @@ def setting_field(setting: Setting) -> forms.Field:
     if option.kind == "choice":
         choices = [(choice, choice.capitalize()) for choice in option.choices]
         return styled.ChoiceField(choices=choices, **arguments)
-    attrs = {"placeholder": _format_default(option.default)}
+    default = "automatic" if option.default is None else format_figure(option.default, 4)
+    attrs = {"placeholder": default}
     if option.kind == "integer":
         return styled.IntegerField(attrs=attrs, **arguments)
     return styled.FloatField(attrs=attrs, **arguments)
-
-
-def _format_default(value: Any) -> str:
-    return "automatic" if value is None else f"{format_figure(value, 4)}"
 
 
 def _help_text(setting: Setting) -> str:

@@ -15,7 +15,7 @@ SHOWN = 3  # algorithms
 
 
 def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
-    plans = [("epsilon", at, plan.replace_epsilon(at)) for at in _epsilon_values(plan)]
+    plans = [("epsilon", at, plan.replace_epsilon(at)) for at in EPSILONS if at != plan.epsilon]
     plans += [("k", k, replace(plan, k=k)) for k in _k_values(plan)]
     return [
         (curve, at, replace(contender, plan=varied))
@@ -31,10 +31,6 @@ def contenders_in_chart(plan: Plan, rows: Sequence[Forecast]) -> list[Contender]
     }
     charted = [contenders[row.algorithm, row.title] for row in rows if row.keeps]
     return [contender for contender in charted if "epsilon" in contender.selector().needs][:SHOWN]
-
-
-def _epsilon_values(plan: Plan) -> list[float]:
-    return [epsilon for epsilon in EPSILONS if epsilon != plan.epsilon]
 
 
 def _k_values(plan: Plan) -> list[int]:

@@ -132,15 +132,11 @@ def read_accepted(value: str) -> tuple[list[str], str]:
     listed = _read_list(value)
     listed = listed if isinstance(listed, list) else []
     types = {str(e.get("type", "")) for e in listed if isinstance(e, dict)} - {"", "equals"}
-    expected = _EXPECTED.fullmatch(value) if _is_assertion(value) else None
+    expected = _EXPECTED.fullmatch(value) if _ASSERTION.match(value) else None
     types |= {expected[1]} - {"equals"} if expected else set()
     if types:
         raise Refused(f"An assertion “{min(types)}” is no known answer; only “equals” is.")
     return ([expected[2].strip()] if expected else split_values(value)), ""
-
-
-def _is_assertion(value: str) -> bool:
-    return _ASSERTION.match(value) is not None
 
 
 # -- responses

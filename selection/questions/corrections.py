@@ -236,13 +236,9 @@ def _apply_in_run(
     return run
 
 
-def _assignment_filter(run: Run, question: Question) -> dict[str, Any]:
-    return {"candidate__run": run, "question": question}
-
-
 def _close_open_assignments(run: Run, question: Question) -> None:
     """Close the open assignments of a retired question with void answers, which count nothing."""
-    still_open = Assignment.objects.open().filter(**_assignment_filter(run, question))
+    still_open = Assignment.objects.open().filter(candidate__run=run, question=question)
     now = db_clock.database_now()
     # A concurrent record_shown comes before this, and the question costs, or finds it closed.
     Assignment.objects.filter(pk__in=still_open.filter(due=None).values("pk")).update(due=now)

@@ -43,7 +43,8 @@ def read_progress(run: Run) -> Progress:
     tally = run.tally()
     spent = tally["spent"]
     decided = {name: tally[name] for name in ("accepted", "rejected", "not_tested")}
-    gap, target = (last.gap, last.wanted) if last else (1.0, _target_gap(run))
+    wanted = run.epsilon if "epsilon" in run.selector_class.needs else 0.0
+    gap, target = (last.gap, last.wanted) if last else (1.0, wanted)
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
         **decided,
@@ -62,10 +63,6 @@ def read_progress(run: Run) -> Progress:
 def count_given(run: Run) -> int:
     """Count the answers to pay, including wrong ones and those of retired questions."""
     return run.answers.filter(is_given()).count()
-
-
-def _target_gap(run: Run) -> float:
-    return run.epsilon if "epsilon" in run.selector_class.needs else 0.0
 
 
 def _share_closed(run: Run, last: Step | None) -> float:

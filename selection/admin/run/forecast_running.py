@@ -94,11 +94,8 @@ def _describe_risk(run: Run, forecast: reports.RunningForecast) -> str:
     if forecast.epsilon is None or forecast.epsilon >= 1:
         return f"{chance}, without any guarantee."
     reached = count_points(reports.rounded_up(forecast.epsilon))
-    return f"{chance}. Most of these simulations achieved {reached}; the target is {_target(run)}."
-
-
-def _target(run: Run) -> str:
-    return count_points(run.epsilon)
+    target = count_points(run.epsilon)
+    return f"{chance}. Most of these simulations achieved {reached}; the target is {target}."
 
 
 def _describe_full_test(run: Run, full_test: reports.FullTestForecast | None) -> str:

@@ -147,7 +147,7 @@ def _read_record(form: Format, line: int, record: Any, memory: dict[str, Any]) -
     if metrics is None:
         return None
     model, item, task, variant = (
-        _format_text(find_value(record, *paths))
+        " ".join(str(find_value(record, *paths)).split())
         for paths in (form.model, form.item, form.task, form.variant)
     )
     if not model:
@@ -163,10 +163,6 @@ def _read_record(form: Format, line: int, record: Any, memory: dict[str, Any]) -
     _refuse_other(memory, "against", find_value(record, form.against), "")
     _refuse_other(memory, f"document {task}/{item}", find_value(record, form.document), item)
     return Result(line, model, item, task, variant, metrics)
-
-
-def _format_text(value: Any) -> str:
-    return " ".join(str(value).split())
 
 
 def _refuse_other(memory: dict[str, Any], key: str, value: Any, item: str) -> None:
