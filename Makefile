@@ -11,7 +11,7 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONL
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # Apps on top of the core, which it runs without.
-APPS := past_answers
+APPS := past_answers,mail
 
 # The client's types are generated from the API's OpenAPI document, and not committed.
 TYPES := packages/crowdselect-client/crowdselect_client/reply_types.py

@@ -41,7 +41,7 @@ HTTPS = PUBLIC_URL.startswith("https://")
 TRUSTED_PROXIES = env.names("TRUSTED_PROXIES")
 
 # Apps on top of the core, each of which can be left out.
-APPS = ["past_answers"]
+APPS = ["past_answers", "mail"]
 APPS_LEFT_OUT = env.choices("APPS_LEFT_OUT", APPS)
 INSTALLED_APPS = [
     "unfold",
@@ -185,7 +185,7 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.call_models": {"queue": "models"},
     "selection.tasks.exchange": {"queue": "webhooks"},
     "selection.tasks.poll_tool": {"queue": "webhooks"},
-    "selection.tasks.send_mail": {"queue": "webhooks"},
+    "crowdselect.mail.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.work_on_job": {"queue": "jobs"},
     "selection.tasks.work_on_long_job": {"queue": "forecasts"},
 }

@@ -1,13 +1,13 @@
 """The addresses of all pages."""
 
+from django.apps import apps
 from django.contrib import admin
 from django.urls import include, path
-from django.utils.module_loading import autodiscover_modules
+from django.utils.module_loading import autodiscover_modules, module_has_submodule
 from django.views.generic import RedirectView
 
 from selection.api import api
 from selection.connectors.views import receive_message
-from selection.mail import pages as mail_pages
 from selection.worker import gold_page, join, media, mturk, views
 
 from .web import health
@@ -17,7 +17,14 @@ from .web.secret_links import secret_path
 admin.autodiscover()
 autodiscover_modules("api")
 
+# Before the admin's, which take all addresses below admin/.
+app_urls = [
+    path("", include(f"{app.name}.urls"))
+    for app in apps.get_app_configs()
+    if app.name.startswith("crowdselect.") and module_has_submodule(app.module, "urls")
+]
 urlpatterns = [
+    *app_urls,
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", include("selection.accounts.urls")),  # its login takes the place of Django's
     path("admin/", admin.site.urls),
@@ -31,6 +38,5 @@ urlpatterns = [
     secret_path("media", media.serve_media, "media"),
     secret_path("mturk", mturk.enter_from_mturk, "mturk"),
     secret_path("mturk/at", mturk.work_in_mturk, "mturk-work"),
-    secret_path("unsubscribe", mail_pages.unsubscribe, "unsubscribe"),
     secret_path("work", views.work_page, "work"),
 ]

@@ -15,7 +15,7 @@ from . import (
     connectors,
     db_clock,
     engine,
-    mail,
+    extensions,
     privacy,
     reports,
     wakeups,
@@ -115,12 +115,6 @@ def work_on_long_job(job_id: str) -> None:
     jobs.work_on_job(job_id)
 
 
-@shared_task(base=Patient)
-def send_mail() -> None:
-    with actor.acting_as_part("mail"):
-        mail.send_due()
-
-
 @shared_task(base=Patient, time_limit=FROZEN)
 def advance_watch(watch_id: int) -> None:
     with actor.acting_as_part("watch"):
@@ -147,7 +141,7 @@ def sweep() -> None:
     is left to the next sweep. Other failures are logged, and the remaining parts go on.
     """
     with actor.acting_as_part("sweep"):
-        for part in PARTS:
+        for part in [*PARTS, *extensions.SWEEPS]:
             _try_part(part)
     Heartbeat.objects.update_or_create(pk=Heartbeat.SWEEP, defaults={"at": db_clock.database_now()})
 
@@ -167,7 +161,7 @@ def wake_all() -> None:
 
 
 def tell_needs() -> None:
-    webhooks.notify_new_alerts(reports.list_alerts, mail.followed_runs(), mail.write_alert_notices)
+    webhooks.notify_new_alerts(reports.list_alerts)
 
 
 def forget_keys() -> None:
@@ -200,8 +194,4 @@ PARTS: list[Callable[[], object]] = [
     steps.sweep_watches,
     webhooks.sweep_deliveries,
     connectors.sweep_connections,
-    mail.write_reminders,
-    mail.write_end_notices,
-    mail.write_alarm_notices,
-    mail.sweep_mail,
 ]

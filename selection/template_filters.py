@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.template import Context
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
-from selection import texts, viewer_locale
+from selection import extensions, texts, viewer_locale
 
 register = template.Library()
 
@@ -103,3 +105,15 @@ def local_time(value: Any) -> SafeString | str:
         return ""
     machine = timezone.localtime(value).isoformat(timespec="seconds")
     return format_html('<time datetime="{}">{}</time>', machine, viewer_locale.format_moment(value))
+
+
+@register.simple_tag(takes_context=True)
+def pieces(context: Context, place: str) -> SafeString:
+    """Draw the pieces that apps add at this place of a page."""
+    values: dict[str, Any] = {str(name): value for name, value in context.flatten().items()}
+    drawn = [
+        render_to_string(piece.template, {**values, **facts})
+        for piece in extensions.PIECES[place]
+        if (facts := piece.facts(values))
+    ]
+    return mark_safe("".join(drawn))  # noqa: S308  (templates escaped it)

@@ -48,7 +48,7 @@ BOTH_DATABASES = (
     "selection/engine/test_step.py",
     "selection/engine/test_withdrawal.py",
     "selection/imports/test_uploads.py",
-    "selection/mail/test_delivery.py",
+    "mail/test_delivery.py",
     "selection/model_workers/test_concurrency.py",
     "selection/model_workers/test_threads.py",
     "selection/models/test_attributes.py",
@@ -82,7 +82,7 @@ SLOW = (
     "selection/admin/test_junk_in_forms.py",
     "selection/api/test_openapi.py",
     "selection/engine/test_resumption.py",
-    "selection/mail/test_killed.py",
+    "mail/test_killed.py",
     "selection/transfer/",
 )
 # Tests of the whole: they run if no app is left out.

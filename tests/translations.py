@@ -20,7 +20,8 @@ PLAIN = ROOT / "crowdselect" / "locale"  # plain words for texts of Django, writ
 SOURCES = [
     *(ROOT / "templates/work").glob("*.html"),
     *(ROOT / "selection/worker").glob("*.py"),
-    *(ROOT / "selection/mail").glob("*.py"),
+    *(ROOT / "crowdselect/mail").glob("*.py"),
+    ROOT / "templates/mail/unsubscribe.html",
     ROOT / "selection/questions/sanitize.py",
 ]
 NAMES = {"gettext", "gettext_lazy", "gettext_noop", "_", "ngettext"}

@@ -5,4 +5,4 @@ from selection import extensions
 from .pages.pages import PAST_PAGES
 
 extensions.RUN_PAGES.extend(PAST_PAGES)
-extensions.OVERVIEW_PIECES.append("past_answers/overview.html")
+extensions.PIECES["overview"].append(extensions.Piece("past_answers/overview.html"))

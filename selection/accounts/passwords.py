@@ -16,14 +16,12 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.views.generic import FormView
 
-from selection import audit, db_clock
-from selection.models import Mail, Membership, Team
-from selection.outbox import celery_messages
+from selection import audit, extensions
+from selection.models import Membership, Team
 
 from . import lockout
 from .views import is_signin_limited, render_wait
 
-SEND = "selection.tasks.send_mail"
 DAYS = settings.PASSWORD_RESET_TIMEOUT // 86_400
 
 
@@ -43,12 +41,9 @@ def password_address(user: User) -> str:
 
 
 def request_mail(user: User) -> None:
-    """Have the link sent by e-mail, at most once in ten minutes: addresses can be typed often."""
-    now = db_clock.database_now()
-    name = f"password {user.pk} {now:%Y%m%d%H%M}"[:-1]
-    mail = Mail(kind=Mail.Kind.PASSWORD, user=user, name=name, made=now, due=now, noted=True)
-    Mail.objects.bulk_create([mail], ignore_conflicts=True)
-    celery_messages.request_task(SEND)
+    """Have the link sent by e-mail."""
+    for mail in extensions.PASSWORD_MAIL:
+        mail.request(user)
 
 
 class ForgottenPage(FormView):

@@ -13,7 +13,7 @@ from django.urls import path, reverse_lazy
 from django.urls.resolvers import URLPattern
 from django.views.decorators.http import require_POST
 
-from . import docs_pages, mail_wishes, passwords, views
+from . import docs_pages, passwords, views
 from .pages import View, wrap_in_layout
 
 ACCOUNT = reverse_lazy("mfa_index")
@@ -56,7 +56,6 @@ urlpatterns = [
         "socialaccount_connections",
         ConnectionsView.as_view(success_url=ACCOUNT, template_name="signin/refused.html"),
     ),
-    _post_route("account/mail/", "account_mail", mail_wishes.change_wishes),
     _page_route(
         "account/confirm/", "account_reauthenticate", "Is it you?", ReauthenticateView, "confirm"
     ),

@@ -21,9 +21,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.generic import TemplateView
 
-from selection.models.mail import has_server
+from selection import extensions
 
-from . import mail_wishes, rate_limits, second_factor
+from . import rate_limits, second_factor
 from .adapters import list_providers
 from .forms import use_app_code
 from .pages import context_of, render_refusal
@@ -65,7 +65,7 @@ class LoginPage(LoginView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {
             "providers": list_providers(),
-            "has_mail": has_server(),
+            "has_mail": extensions.can_mail_passwords(),
         }
 
 
@@ -88,7 +88,6 @@ class AccountPage(IndexView):
         used = {item.provider for item in accounts}
         return super().get_context_data(**kwargs) | {
             "connected": connected,
-            "wishes": mail_wishes.list_wishes(user),
             "others": [row for row in list_providers() if row["provider_id"] not in used],
             "needed": second_factor.needs_factor(user) and not second_factor.has_factor(user),
         }

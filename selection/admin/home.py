@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 
-from selection import extensions, reports
+from selection import reports
 from selection.accounts import is_allowed, scoped
 from selection.facts import Facts
 from selection.model_workers.spending import with_models
@@ -46,7 +46,6 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
         "drafts": _entries(runs.filter(status=Run.Status.DRAFT), "Draft"),
         "archived": _entries(archived, "Archived"),
         "steps": _first_steps(request),
-        "pieces": extensions.OVERVIEW_PIECES,
         "sample": runs.filter(name=SAMPLE_RUN).first(),
     }
 

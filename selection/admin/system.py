@@ -2,16 +2,11 @@
 
 from typing import Any
 
-from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.contrib import admin
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from selection import reports
-from selection.errors import Refused
-from selection.imports.row_parsers import read_email
-from selection.mail import server
 from selection.models import Heartbeat
 
 from .page import Page
@@ -25,16 +20,6 @@ class SystemView(Page):
     def has_permission(self) -> bool:
         return bool(self.request.user.is_superuser)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            address = read_email(request.POST.get("address", ""))
-            if not address:
-                raise Refused("Enter an address for the test message.")
-            messages.success(request, server.send_test(address))
-        except Refused as refusal:
-            messages.error(request, str(refusal))
-        return redirect("admin:selection_heartbeat_changelist")
-
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         parts = reports.system_parts()
         workers = reports.celery_workers()
@@ -43,8 +28,6 @@ class SystemView(Page):
             parts=parts,
             well=all(part.well for part in parts),
             workers=workers,
-            mail=server.describe_settings(),
-            address=getattr(self.request.user, "email", ""),
             load=reports.system_load(),
         )
 

@@ -29,7 +29,6 @@ from .run import (  # each adds addresses
     forecast_draft,
     history,
     lifecycle,
-    mail,
     standings,
     worker_texts,
 )

@@ -16,7 +16,6 @@ from .gold_tasks import GoldTask, WatchConnection, WatchedMember
 from .heartbeats import Heartbeat
 from .history import Event, Step
 from .jobs import Job, JobsOfKind, Kept
-from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile
 from .model_workers import Endpoint, ModelCall, ModelServer, ModelSpending
 from .platforms import Completion, Platform

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Model, Q
 
-from selection import audit, db_clock
+from selection import audit, db_clock, extensions
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.imports import commit
@@ -21,8 +21,6 @@ from selection.models import (
     Delivery,
     Endpoint,
     Event,
-    Mail,
-    OptOut,
     OutsideWorker,
     QuestionReport,
     Run,
@@ -35,7 +33,6 @@ from selection.models import (
     WatchedWorker,
     Worker,
     plain_key,
-    worker_digest,
 )
 from selection.outbox import jobs
 from selection.runs.roster import membership, previews
@@ -75,6 +72,8 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> Facts:
     _forget_words(rows, events, replace)
     _forget_uploads(rows)
     _forget_jobs(rows, pseudonym)
+    for data in extensions.PERSONAL_DATA:
+        data.erase(rows, pseudonym, replace)
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
     changed = _forget_entries(entries, rows, pseudonym, replace)
@@ -95,7 +94,6 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     Endpoint.objects.filter(worker__in=rows).delete()
     OutsideWorker.objects.filter(worker__in=rows).update(outside_id="", notes={})
     WatchedMember.objects.filter(watched__worker__in=rows).update(outside_id="", pause="")
-    Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
     watched = WatchedWorker.objects.filter(worker__in=rows)
     for watch in sorted(set(watched.values_list("watch", flat=True))):
         Watch.objects.lock(watch)  # against a step, which writes states
@@ -103,9 +101,6 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     Candidate.objects.filter(worker__in=rows).update(
         link_version=F("link_version") + 1, platform="", task=""
     )
-    team = rows[0].pool.team_id  # the opt-out of the address stays
-    digests = [worker_digest(team, row.key) for row in rows]
-    OptOut.objects.filter(team=team, digest__in=digests).delete()
 
 
 def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:
@@ -113,7 +108,6 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
     team = rows[0].pool.team_id
     places: list[tuple[Iterable[Model], list[str]]] = [
         (events, ["what", "why"]),
-        (Mail.objects.filter(watch__workers__worker__in=rows).distinct(), ["words"]),
         (QuestionReport.objects.filter(assignment__candidate__worker__in=rows), ["text"]),
         (Candidate.objects.filter(worker__in=rows), ["by_hand_why"]),
         (Connection.objects.filter(team=team).exclude(problem=""), ["problem"]),

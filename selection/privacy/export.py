@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from selection import db_clock
+from selection import db_clock, extensions
 from selection.models import (
     Answer,
     Assignment,
@@ -85,8 +85,7 @@ def _run_data(row: Candidate) -> dict[str, Any]:
             {"question": item.question.key, "response": item.response}
             for item in row.recorded.select_related("question")
         ],
-        **_message_data(row),
-    }
+    } | {name: part for data in extensions.PERSONAL_DATA for name, part in data.export(row).items()}
 
 
 def _watch_data(row: WatchedWorker) -> dict[str, Any]:
@@ -118,14 +117,6 @@ def _practice_data(row: Candidate | WatchedWorker) -> list[dict[str, Any]]:
         | {"wrong_tries": item.tries, "at": _format_moment(item.at)}
         for item in row.practised.select_related("practice").order_by("pk")
     ]
-
-
-def _message_data(row: Candidate) -> dict[str, Any]:
-    mails = [
-        {"kind": mail.kind, "sent": _format_moment(mail.sent), "outcome": mail.outcome}
-        for mail in row.mails.order_by("pk")
-    ]
-    return {"messages": mails} if mails else {}
 
 
 def _answer_data(row: Assignment) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from selection import db_clock, wakeups
+from selection import db_clock, extensions, wakeups
 from selection.models import Delivery, Run, Webhook
 from selection.outbox.celery_messages import request_task
 
@@ -101,30 +101,24 @@ class Alert(Protocol):
     def words(self) -> str: ...
 
 
-def notify_new_alerts(
-    needs: Callable[[Run], Iterable[Alert]],
-    followed: Q | Exists = NO_RUN,
-    tell: Callable[[Run, list[str]], object] = lambda run, words: None,
-) -> None:
-    """Send the alerts that are new since the last check, for runs of teams with a webhook.
+def notify_new_alerts(needs: Callable[[Run], Iterable[Alert]]) -> None:
+    """Send the alerts that are new since the last check, for runs with a webhook or listeners.
 
-    needs     returns a run's alerts (reports.list_alerts)
-    followed  condition of further runs to check
-    tell      is called with a run and the words of its new alerts, in the same transaction
+    needs  returns a run's alerts (reports.list_alerts)
     """
     statuses = [Run.Status.RUNNING, Run.Status.PAUSED]
-    hooks = Webhook.objects.filter(team=OuterRef("team"), enabled=True)
-    for run in Run.objects.filter(Exists(hooks) | followed, status__in=statuses):
+    heard: Any = Exists(Webhook.objects.filter(team=OuterRef("team"), enabled=True))
+    for listener in extensions.ALERT_LISTENERS:
+        heard |= listener.followed()
+    for run in Run.objects.filter(heard, status__in=statuses):
         alerts = [alert for alert in needs(run) if alert.kind not in NOT_TOLD]
         kinds = sorted({alert.kind for alert in alerts})
         if kinds != run.alerts_sent:
-            _notify_alerts(run, alerts, kinds, tell)
+            _notify_alerts(run, alerts, kinds)
 
 
 @transaction.atomic
-def _notify_alerts(
-    run: Run, alerts: list[Alert], kinds: list[str], tell: Callable[[Run, list[str]], object]
-) -> None:
+def _notify_alerts(run: Run, alerts: list[Alert], kinds: list[str]) -> None:
     # Of two concurrent sweeps only one sends.
     if not Run.objects.filter(pk=run.pk, alerts_sent=run.alerts_sent).update(alerts_sent=kinds):
         return
@@ -135,4 +129,5 @@ def _notify_alerts(
     ]
     if new:
         write_messages(run, lambda kinds: [Message(Webhook.Event.ATTENTION, {"needs": new})])
-        tell(run, [alert["words"] for alert in new])
+        for listener in extensions.ALERT_LISTENERS:
+            listener.tell(run, [alert["words"] for alert in new])

@@ -45,7 +45,7 @@ VARIABLES: dict[str, list[dict[str, object]]] = {
     "selection.imports.platforms._build_plan": [{"layout": layout} for layout in LAYOUTS],
     "selection.imports.readers.csv_dialect._is_spaced": [{"between": ";"}],
     "selection.imports.surveys._worker_column": [{"pattern": text} for text in surveys._WORKER],
-    "selection.mail.server._plain": [{"local": "anna"}],
+    "crowdselect.mail.server._plain": [{"local": "anna"}],
     "selection.model_workers.adjustments._is_named": [{"name": "top_p"}],
     "selection.model_workers.price_list._is_host": [
         {"pattern": provider.api_pattern} for provider in providers

@@ -7,11 +7,9 @@ from django.db.models import Count, Q
 
 from selection.accounts.docs_pages import docs_address
 from selection.facts import Facts
-from selection.mail import invitations
 from selection.model_workers.askable import has_models_only
 from selection.model_workers.spending import has_models
 from selection.models import Platform, Run
-from selection.models.mail import has_server
 from selection.runs.roster import join_platforms
 from selection.worker import links
 
@@ -32,8 +30,7 @@ def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any
     platform = join_platforms.JOIN_PLATFORMS[Platform(run.platform)] if run.platform else None
     copies = not counts["started"] and counts["present"] <= MOST_COPIED
     entrance = Facts(
-        ways=_order_ways(run, counts["present"], counts["reachable"], connected),
-        invited=len(invitations.invited_keys(run)) if counts["reachable"] else 0,
+        ways=_order_ways(run, counts["present"], connected),
         copied=_list_links(run) if copies else "",
         steps=platform.steps if platform else (),
         guide=docs_address(platform.guide if platform else "platforms"),
@@ -46,15 +43,12 @@ def _asks_models_only(run: Run) -> bool:
     return not run.enrolling and has_models(run) and has_models_only(run.pool)
 
 
-def _order_ways(run: Run, present: int, reachable: int, connected: bool) -> list[str]:
-    mailed = bool(reachable) and has_server()
+def _order_ways(run: Run, present: int, connected: bool) -> list[str]:
     possible = {
         "connection": connected,
         "platform": run.enrolling and bool(run.platform),
-        "mail": mailed,
         "links": present > 0,
         "join": run.enrolling and not run.platform,
-        "no_mail": present > 0 and not mailed,
     }
     return [way for way, fits in possible.items() if fits]
 

@@ -27,7 +27,6 @@ from selection.admin.model_workers.run_page import (
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.answers import presence
 from selection.errors import Refused
-from selection.mail import invitations
 from selection.model_workers.spending import with_models
 from selection.models import Run
 from selection.questions import media
@@ -40,7 +39,6 @@ from selection.worker import links
 from . import bring_in, changes, forecast_draft, live, table
 from .changes import CopyPage
 from .live import LiveView
-from .mail import MailPage, SendPage
 from .prolific import ProlificPage
 from .replacement import ReplacePage
 from .worker_card import WorkerExplanationPage, WorkerPage
@@ -69,9 +67,8 @@ class RunPage(Page):
 
     @cached_property
     def object(self) -> Any:
-        """Load the run, noting undelivered e-mails, models that take part, and connections."""
+        """Load the run, noting models that take part, and connections."""
         rows = Run.objects.select_related("pool", "question_set").annotate(
-            undelivered=invitations.has_undelivered(),
             with_models=with_models(),
             with_tools=connectors.with_tools(),
         )
@@ -288,8 +285,6 @@ PAGES: tuple[type[Page], ...] = (
     forecast_draft.ExpectedPage,
     ProlificPage,
     WorkerTextsPage,
-    MailPage,
-    SendPage,
     SubmissionsPage,
     Report,
     RunCalls,

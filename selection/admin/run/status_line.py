@@ -33,7 +33,7 @@ class Fix:
 
 COPY = Fix("Copy with more questions…", "copy")
 IMPORT = Fix("Import answers", "import")
-INVITE = Fix("Invite by e-mail…", "mail")
+INVITE = Fix("Bring your workers in", "#bring-in", "")
 FIXES: dict[str, tuple[Fix, ...]] = {
     "gold": (Fix("Change the target…", "do_change"), COPY),
     "quiet": (INVITE,),

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from selection import extensions
 from selection.facts import Facts
-from selection.mail import invitations
 from selection.models import Run
 from selection.reports import WorkerStanding
 from selection.reports.worker_columns import SHAPES, sort_key
@@ -42,8 +42,12 @@ PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally o
 
 def describe_presence(run: Run, worker: str, presence: str) -> str:
     """Word the presence; *invited* only after a message."""
-    sent = presence != "invited" or invitations.invited_keys(run, [worker])
+    sent = presence != "invited" or _invited_keys(run, [worker])
     return presence if sent else NOT_STARTED
+
+
+def _invited_keys(run: Run, workers: list[str]) -> set[str]:
+    return {key for list_invited in extensions.INVITED for key in list_invited(run, workers)}
 
 
 def plain_verdict(verdict: str) -> str:
@@ -156,7 +160,7 @@ def _page_rows(
     by_merit = order.lstrip("-") not in _SORTABLE and any(line.answers for line in lines)
     start = max(0, page.start_index() - 1)
     waiting = [line.worker for line in page if line.presence == "invited"]
-    sent = invitations.invited_keys(run, waiting) if waiting else set()
+    sent = _invited_keys(run, waiting) if waiting else set()
     predecessors = [None, *shown[start : start + PER_PAGE]] if not start else shown[start - 1 :]
     return [
         Facts(

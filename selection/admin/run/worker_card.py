@@ -12,7 +12,6 @@ from selection import reports
 from selection.admin.page import CandidatePage, Page, object_url
 from selection.charts import worker_charts
 from selection.errors import Refused
-from selection.mail import invitations
 from selection.models import Run, status_of
 from selection.reports.worker_columns import SHAPES
 from selection.worker import links
@@ -44,7 +43,6 @@ class WorkerPage(CandidatePage):
             shape=SHAPES[card.line.verdict],
             verdict=table.plain_verdict(card.line.verdict),
             card=card,
-            mails=invitations.mails_to(self.candidate),
             picture=worker_charts.draw_answers(card.points),
             interval=reports.interval_meaning(run),
             link=links.worker_url(self.candidate.pk, self.candidate.link_version) if shares else "",

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 
+from selection import extensions
 from selection.accounts import passwords, scoped
 from selection.admin import styled
 from selection.admin.page import FormPage
 from selection.models import Membership, Team
-from selection.models.mail import has_server
 
 ADD = "selection.add_membership"
 ROLES = [(value, label) for value, label in Membership.Role.choices if value]
@@ -66,7 +66,7 @@ class ColleaguePage(FormPage):
     def apply_form(self, form: ColleagueForm) -> HttpResponse:
         """Show the link once: it opens the login."""
         user = passwords.create_colleague(**form.cleaned_data)
-        mailed = has_server()
+        mailed = extensions.can_mail_passwords()
         if mailed:
             passwords.request_mail(user)
         return self.render_to_response(

@@ -1,0 +1,1 @@
+"""E-mail: an outbox, invitations and reminders for workers, notices for members."""
