@@ -36,7 +36,7 @@ from .schemas import (
     auth=Token(Scope.READ, Scope.ANSWER),
     summary="List open assignments",
 )
-def list_open(
+def list_assignments(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[OpenQuery]
 ) -> list[dict[str, Any]]:
     """Return open assignments, oldest first.
@@ -71,9 +71,8 @@ def _claimed_assignments(
     "/runs/{run_id}/claims",
     response=list[ClaimOut],
     auth=Token(Scope.ANSWER),
-    summary="Claim assignments",
 )
-def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, Any]]:
+def claim_assignments(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, Any]]:
     """Return the open questions of workers that are present now; their time to answer starts.
 
     Repeated requests return the same questions until they are answered.
@@ -102,9 +101,8 @@ def _claim_for_worker(run: Run, worker: str, limit: int) -> dict[str, Any]:
     "/assignments/{assignment_id}/answer",
     response={200: ReceiptOut, 201: ReceiptOut},
     auth=Token(Scope.ANSWER),
-    summary="Record answer",
 )
-def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
+def record_answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
     """Record a worker's response.
 
     Repeating it changes nothing and returns 200; a different second response returns 409, and so
@@ -118,8 +116,8 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
-@api.post("/answers", response=BatchOut, auth=Token(Scope.ANSWER), summary="Record answers")
-def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
+@api.post("/answers", response=BatchOut, auth=Token(Scope.ANSWER))
+def record_answers(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
     """Record up to 1,000 responses of any runs; each is accepted or refused separately."""
     responses = [(item.assignment, item.response) for item in payload.answers]
     results = batch.record_batch(responses, request.auth.team_id)  # type: ignore[attr-defined]

@@ -125,10 +125,6 @@ TAGS = {
 }
 
 
-def _module_of(view: Callable[..., Any]) -> str:
-    return view.__module__.partition("selection.api.")[2].replace(".", "_")
-
-
 class Api(NinjaAPI):
     """API with documented response headers.
 
@@ -137,7 +133,7 @@ class Api(NinjaAPI):
     """
 
     def get_openapi_operation_id(self, operation: Any) -> str:
-        return f"{_module_of(operation.view_func)}_{operation.view_func.__name__}"
+        return str(operation.view_func.__name__)
 
     def get_openapi_schema(self, **options: Any) -> Any:
         document = super().get_openapi_schema(**options)
@@ -231,7 +227,7 @@ class Endpoints(Router):
         if response is not NOT_SET:
             openapi_extra = getattr(response.get(202), "LATER", openapi_extra)
         options["openapi_extra"] = getattr(view_func, "openapi_extra", openapi_extra)
-        module = _module_of(view_func)
+        module = view_func.__module__.partition("selection.api.")[2].replace(".", "_")
         options["tags"] = tags or [TAGS.get(module, "runs" if module[:4] == "run_" else module)]
         super().add_api_operation(path, methods, view_func, response=response, **options)
         if response is not NOT_SET:

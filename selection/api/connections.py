@@ -255,7 +255,7 @@ def disconnect_run(request: HttpRequest, run_id: Id, connection_id: Id) -> None:
 
 
 @api.post("/runs/{run_id}/connections/{connection_id}/write-back", response={202: ConnectorCallOut})
-def write_back(
+def write_selection(
     request: HttpRequest, run_id: Id, connection_id: Id, payload: WriteBackIn
 ) -> Status[Any]:
     """Write the selected workers into the tool."""

@@ -228,7 +228,7 @@ def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
     return _upload_payload(_find_upload(request, file_id))
 
 
-@api.get("/files/{file_id}/rows", response=list[FileRowOut], summary="List file rows")
+@api.get("/files/{file_id}/rows", response=list[FileRowOut])
 def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
@@ -300,7 +300,7 @@ def undo_file(request: HttpRequest, file_id: UUID) -> None:
 
 
 @api.delete("/files/{file_id}", summary="Discard uploaded file")
-def put_file_aside(request: HttpRequest, file_id: UUID) -> None:
+def discard_file(request: HttpRequest, file_id: UUID) -> None:
     """Stop reading a file and delete it; 409 if it is taken: undo it instead."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:

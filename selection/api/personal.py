@@ -20,7 +20,7 @@ class ErasedOut(Schema):
 
 
 @api.get("/workers/{key:worker}/data", response=dict[str, Any], summary="Export worker data")
-def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
+def show_worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """Return all data about a worker, by id, in all pools and runs of the team."""
     return privacy.export_worker(_worker_rows(request, worker))
 

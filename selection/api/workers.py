@@ -51,18 +51,18 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
     return Status(201 if new else 200, _worker_payload(row, request))
 
 
-@api.post(
-    "/runs/{run_id}/workers/{key:worker}/withdraw", response=WorkerOut, summary="Withdraw worker"
-)
-def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn) -> dict[str, Any]:
+@api.post("/runs/{run_id}/workers/{key:worker}/withdraw", response=WorkerOut)
+def withdraw_worker(
+    request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn
+) -> dict[str, Any]:
     """Withdraw a worker from a run."""
     return _move_worker(membership.withdraw_workers, request, run_id, worker, payload)
 
 
-@api.post(
-    "/runs/{run_id}/workers/{key:worker}/return", response=WorkerOut, summary="Readmit worker"
-)
-def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn) -> dict[str, Any]:
+@api.post("/runs/{run_id}/workers/{key:worker}/return", response=WorkerOut)
+def readmit_worker(
+    request: HttpRequest, run_id: Id, worker: Key, payload: ReasonIn
+) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
     return _move_worker(membership.take_back, request, run_id, worker, payload)
 

@@ -52,7 +52,7 @@ def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
 
 @api.put("/runs/{run_id}/page", response=PageOut, summary="Set worker page")
-def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
+def change_page(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
     """Replace all of these texts; possible at any time."""
     run = find_object(request, Run, run_id)
     codes = payload.codes.dict() if payload.codes else {}
