@@ -44,7 +44,7 @@ def test_a_response_that_is_no_text_is_refused_by_itself(client, token, bad):
     ]
     batch = send(f"/api/runs/{run.pk}/answers", f'{{"answers": [{", ".join(rows)}]}}')
     assert batch.status_code == 200
-    assert batch.json()["now"] == 1
+    assert batch.json()["recorded_answers"] == 1
     assert [problem["row"] for problem in batch.json()["problems"]] == [1, 3]
 
 

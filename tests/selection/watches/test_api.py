@@ -210,7 +210,7 @@ def test_file_of_answers_is_taken_and_undone(api, name, added):
     watch = make_watch()
     file = SimpleUploadedFile(name, FILES[name].encode())
     sent = api.post(f"/api/watches/{watch.pk}/files", {"file": file}).json()
-    assert (sent["kind"], sent["state"], sent["accepted_rows"]) == ("gold", "ready", added)
+    assert (sent["kind"], sent["state"], sent["accepted_rows"]) == ("gold", "done", added)
     assert send(api, "post", f"files/{sent['id']}/take").json()["accepted_rows"] == added
     steps.advance_watch(watch.pk)
     assert sum(watch.workers.values_list("met", flat=True)) == added

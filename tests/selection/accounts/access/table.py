@@ -374,7 +374,7 @@ BODIES: dict[str, dict[str, object]] = {
     "post model-servers": {"name": "another", "url": "https://example.org/v1"},
     "post models": {"models": [{"model": "m", "server": "zebra server"}]},
     "post test-calls": {"worker": "zebra-w0", "question_set": 1},
-    "post replies": {"do": "reread"},
+    "post replies": {"action": "reread"},
     "post connections": {
         "kind": "label_studio",
         "name": "another",
@@ -384,7 +384,7 @@ BODIES: dict[str, dict[str, object]] = {
     },
     "post bonuses": {"total": 1, "paid": True},
     "post read": {"connection": 1, "source": "1"},
-    "post write-back": {"how": "description", "workers": ["w"]},
+    "post write-back": {"mode": "description", "workers": ["w"]},
     "post watches": {"name": "another"},
     "post transitions": {},
     "post gold": {"answers": [{"worker": "zebra-w0", "question": "zebra-q0", "response": "yes"}]},

@@ -260,7 +260,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
     values = {
         "{run_id}": theirs.run.pk,
         "{assignment_id}": theirs.open.pk,
-        "{move}": "resume",
+        "{transition}": "resume",
         "{forecast_id}": theirs.forecast.pk,
         "{server_id}": theirs.model_server.pk,
         "{watch_id}": theirs.watch.pk,
