@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.project.houses import HOUSES, TOP
+from tests.project.test_recipes import BLOCK
 
 NO_MODULES = {"__init__.py", "__main__.py", "reply_types.py"}
 PAGES = [
@@ -47,6 +48,15 @@ def test_the_map_names_every_house():
     files = [*TOP.glob("*/__init__.py"), *TOP.glob("packages/*/*/__init__.py")]
     packages = {path.parent.name for path in files}
     assert packages - {"tests", "benchmarks"} == set(HOUSES)
+
+
+def test_each_place_that_a_recipe_names_is_there_once():
+    """The recipes themselves are followed with ``--full`` only."""
+    for kind, path, how, where, _ in BLOCK.findall((TOP / "CONTRIBUTING.md").read_text("utf-8")):
+        assert (TOP / path).exists() == (kind == "in"), path
+        if where:
+            lines = (TOP / path).read_text("utf-8").splitlines()
+            assert lines.count(where) == 1, f"{path}, {how}: {where}"
 
 
 # -- links

@@ -34,6 +34,7 @@ from selection import algorithms, engine, reports
 from selection.models import Answer, ApiToken, RecordedAnswer, Run
 from selection.runs import lifecycle
 from selection.runs.settings import drafts
+from tests.pages import open_form
 from tests.worlds import answer_all, make_run
 from topk import SELECTORS, simulate
 
@@ -82,6 +83,43 @@ def test_endpoint_answers(token):
     assert "/api/runs/{run_id}/attention" in Client().get("/api/openapi.json").json()["paths"]
 
 
+def test_page_is_shown(requester):
+    run = make_run(algorithm="evenly")
+    page = requester.get(reverse("admin:selection_run_alerts", args=[run.pk]))
+    assert b"No alerts." in page.content
+
+
+def test_column_is_on_the_page_in_files_and_in_the_api(requester, token):
+    run = make_run(algorithm="evenly")
+    candidate = run.candidates.first()
+    candidate.worker.note = "Prefers birds."
+    candidate.worker.save()
+    card = requester.get(reverse("admin:selection_run_worker", args=[run.pk, candidate.pk]))
+    assert b"Prefers birds." in card.content
+    form = requester.get(reverse("admin:selection_worker_change", args=[candidate.worker_id]))
+    assert 'name="note"' in form.content.decode()
+    auth = {"authorization": f"Bearer {token}"}
+    lines = Client().get(f"/api/runs/{run.pk}/standings", headers=auth).json()
+    assert "Prefers birds." in [line["note"] for line in lines]
+    file = Client().get(f"/api/runs/{run.pk}/export?format=all-csv", headers=auth)
+    assert b"Prefers birds." in file.getvalue()
+
+
+def test_field_is_in_the_reply(token):
+    run = make_run(algorithm="evenly")
+    auth = {"authorization": f"Bearer {token}"}
+    assert Client().get(f"/api/runs/{run.pk}", headers=auth).json()["pool_name"] == run.pool.name
+
+
+def test_export_is_offered(requester, token):
+    run = make_run(algorithm="evenly")
+    assert b"Ids of the selected workers" in requester.get(
+        reverse("admin:selection_run_page", args=[run.pk])
+    ).content
+    auth = {"authorization": f"Bearer {token}"}
+    assert Client().get(f"/api/runs/{run.pk}/export?format=ids", headers=auth).status_code == 200
+
+
 def test_setting_is_in_each_new_run(requester, token):
     full = open_form(requester).content.decode()
     guided = requester.get(reverse("admin:selection_run_begin")).content.decode()
@@ -126,14 +164,15 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("followed")
     for name in NEEDED:
         shutil.copytree(TOP / name, folder / name, ignore=LEFT_OUT)
-    for name in ("manage.py", "pyproject.toml"):
+    for name in ("manage.py", "pyproject.toml", "requirements.txt"):
         shutil.copy(TOP / name, folder)
     blocks = BLOCK.findall((TOP / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 12
+    assert len(blocks) == 26
     for kind, path, how, where, code in blocks:
         follow(folder / path, kind, how, where, textwrap.dedent(code) if kind == "file" else code)
     (folder / "tests" / "test_followed.py").write_text(FOLLOWED)
-    run(folder, "manage", "makemigrations", "selection", "--name", "per_visit")
+    run(folder, "manage", "makemigrations", "selection", "--name", "followed")
+    run(folder, "ruff", "format", "selection/migrations")
     return folder
 
 
@@ -168,13 +207,15 @@ def run(copy: Path, *command: str) -> str:
 def passed(copy: Path) -> list[str]:
     """The tests that pass in the copy, if all do: what must work now, and the contract."""
     chosen = "test_algorithm or test_format or test_endpoint or test_setting or evenly"
-    chosen += " or test_connector"
+    chosen += " or test_page or test_column or test_field or test_export or test_connector"
     files = ("tests/test_followed.py", "packages/topk/tests/test_contract.py", QUIZ)
-    out = run(copy, "pytest", "-rp", "-p", "no:cacheprovider", *files, "-k", chosen)
+    out = run(copy, "pytest", "--full", "-rp", "-p", "no:cacheprovider", *files, "-k", chosen)
     return re.findall(r"(?m)^PASSED (\S+)", out)
 
 
-@pytest.mark.parametrize("recipe", ["algorithm", "format", "endpoint", "setting"])
+@pytest.mark.parametrize(
+    "recipe", ["algorithm", "format", "endpoint", "setting", "page", "column", "field", "export"]
+)
 def test_a_recipe_that_was_followed_works(passed, recipe):
     assert any(f"test_followed.py::test_{recipe}_" in name for name in passed)
 
