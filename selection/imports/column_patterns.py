@@ -61,7 +61,7 @@ KNOWN = f"gold|goldlabel|goldanswer|correctanswer|groundtruth|{column_words.CORR
 _PROMPT = (
     f"prompt|text|{column_words.TEXT}",
     r"questiontext|problem|instruction|inputs?|query|(question\.)?stem|messages|conversation",
-    f"{column_words.QUESTION}|question",
+    f"{column_words.QUESTION_TEXT}|question",
     Only(r"vars\..*"),
 )
 _ACCEPTED = (

@@ -7,8 +7,8 @@ import re
 import unicodedata
 
 WORKER = (
-    "kennung|bearbeiter(in|kennung|id)?|(be)?nutzer(kennung|id)?|mitarbeiter(id)?|"
-    "teilnehmer(in|kennung|id)?|annotierer|"
+    "kennung|bearbeiter(in|kennung|id)?|(be)?nutzer(kennung|id)?|"
+    "mitarbeiter(id|nr|nummer)?|personal(id|nr|nummer)|teilnehmer(in|kennung|id)?|annotierer|"
     "travailleu(r|se)|idtravailleur|annotateur|identifiant|utilisateur|"
     "trabajadora?|id(del)?trabajador|anotador|usuario|identificador"
 )
@@ -18,10 +18,8 @@ EMAIL = (
     "email(address|adresse)?|mailadresse|adresse(e?mail|electronique)|courriel|"
     "correo(electronico)?|direcciondecorreo(electronico)?"
 )
-QUESTION = (
-    "frage(n?id|n?nummer|nr)?|aufgabe(nid|nnummer)?|idquestion|tache|idtache|"
-    "preguntas?|idpregunta|tarea|idtarea"
-)
+QUESTION_TEXT = "frage|aufgabe|tache|preguntas?|tarea"
+QUESTION = f"{QUESTION_TEXT}|(frage|aufgabe)n?(id|nr|nummer)|id(question|tache|pregunta|tarea)"
 RESPONSE = "antwort(en)?|gegebeneantwort|reponses?|reponsedonnee|respuestas?|respuestadada"
 CORRECT = (
     "(richtige|korrekte|wahre)antwort(en)?|losung(en)?|loesung(en)?|musterlosung|musterloesung|"

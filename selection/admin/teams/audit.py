@@ -24,7 +24,6 @@ from selection.models import AuditEntry
 class AuditAdmin(ReadOnlyAdmin):
     list_display = ["at", "user", "action", "type", "name", "values", "reason", "from_address"]
     list_display_links = None
-    list_filter = ["at"]
     list_per_page = 50
     show_full_result_count = False
     search_fields = ["who__exact", "name", "model__exact", "kind__exact"]
@@ -60,7 +59,7 @@ class AuditAdmin(ReadOnlyAdmin):
         return [column for column in columns if column != "team"]  # a team may be deleted since
 
     def get_list_filter(self, request: HttpRequest) -> Any:
-        return self.list_filter
+        return []
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view

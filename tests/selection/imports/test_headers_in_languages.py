@@ -31,6 +31,7 @@ def test_a_file_of_answers(header, worker, question, response):
         ("Frage;Fragetext;Loesung", {"question": "Frage", "prompt": "Fragetext"}),
         ("Schlüssel;Frage;Antwort", {"question": "Schlüssel", "prompt": "Frage"}),
         ("Nr;Frage;Antwort", {"question": "Nr", "prompt": "Frage"}),
+        ("Frage-Nr;Frage;Antwort", {"question": "Frage-Nr", "prompt": "Frage"}),
         ("numéro;question;bonne réponse", {"question": "numéro", "prompt": "question"}),
         ("Nr.;Frage;Richtig", {"question": "Nr.", "prompt": "Frage"}),
         ("no;Question;Bonne reponse", {"question": "no", "prompt": "Question"}),
