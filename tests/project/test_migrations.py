@@ -1,4 +1,4 @@
-"""Migrations leave the version before at work: docs/operations.md, Rules for migrations."""
+"""Migrations leave the version before at work: CONTRIBUTING.md, Rules for migrations."""
 
 import re
 from collections.abc import Iterator
