@@ -90,6 +90,7 @@ OF_THE_WHOLE = (
     "project/",
     "research/",
     "selection/accounts/access/",
+    "selection/accounts/signin/test_hostile.py",
     "selection/admin/test_junk_in_forms.py",
     "selection/api/test_openapi.py",
 )

@@ -76,6 +76,8 @@ def parse_whole(text: str) -> Decimal:
     """Read a whole number typed in a form: its only sign is not the viewer's decimal one."""
     if is_ambiguous(text) and viewer_locale.decimal_mark() not in text:
         return read_as_thousands(text)
+    if parse_number(text) is None:
+        raise ValueError("Enter a whole number.")
     return parse_typed(text)
 
 

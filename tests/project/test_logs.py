@@ -43,7 +43,7 @@ def test_a_request_is_told_with_its_id_which_its_answer_has_too(client, lines):
     told = [line for line in lines() if line["logger"] == "crowdselect.web.logs"]
     assert [line["path"] for line in told] == ["/work/…/", "/healthz"]
     assert (told[1]["request"], told[1]["status"]) == ("the-proxy-s-own-1", 200)
-    assert {"at", "level", "said", "method", "ms"} <= set(told[0])
+    assert {"at", "level", "message", "method", "ms"} <= set(told[0])
     not_found = next(line for line in lines() if line["logger"] == "django.request")
     assert not_found["request"] == told[0]["request"]
 

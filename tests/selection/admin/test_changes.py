@@ -49,7 +49,7 @@ def test_the_preview_holds_all_that_the_second_step_needs(requester):
     [
         ({"budget": "0"}, "at least 1 answer"),
         ({"epsilon": "2"}, "below 1"),
-        ({"minutes": "x"}, "Enter a number"),
+        ({"minutes": "x"}, "Enter a whole number"),
         ({"name": ""}, "This field is required"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_api_refuses_it_wherever_attributes_are_sent(token, bad):
         answer = getattr(api, method)(address, body, content_type="application/json")
         if answer.status_code == 200 and method == "put":
             assert answer.json()["refused"] == 1
-            assert "ttributes" in answer.json()["rows"][0]["why"]
+            assert "ttributes" in answer.json()["rows"][0]["reason"]
         elif not (method == "patch" and bad == "null"):  # which leaves them as they are
             assert answer.status_code in (400, 409, 422), (method, answer.content)
             assert answer.json()["error"]

@@ -56,6 +56,7 @@ PAGES: dict[str, Rule] = {
     "admin/account/": (SIGNED_IN, SIGNED_IN),
     "admin/account/disconnect/": (NOBODY, SIGNED_IN),
     "admin/account/mail/": (NOBODY, SIGNED_IN),
+    "admin/system/mail/": (NOBODY, SUPERUSER),
     "admin/account/confirm/": (NOBODY, NOBODY),  # without a password or a factor
     "admin/account/confirm/code/": (NOBODY, NOBODY),
     "admin/account/confirm/passkey/": (NOBODY, NOBODY),

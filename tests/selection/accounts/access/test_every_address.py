@@ -168,11 +168,14 @@ def body(response) -> str:
 
 
 def rows_of(team: Team) -> dict[str, list[object]]:
-    """Return all stored rows of a team."""
+    """Return all stored rows of a team, without the times that reading leaves behind."""
     stored = {}
     for model in tables():
-        rows = model.objects.filter(**{path_of(model): team.pk})
-        stored[model.__name__] = list(rows.order_by("pk").values())
+        rows = model.objects.filter(**{path_of(model): team.pk}).order_by("pk").values()
+        stored[model.__name__] = [
+            {name: value for name, value in row.items() if name not in ("handed", "expires")}
+            for row in rows
+        ]
     return stored
 
 

@@ -7,15 +7,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import mail as django_mail
 
-from selection import mail, privacy, tasks
+from crowdselect.mail import delivery, notices
+from crowdselect.mail.models import Follower, Mail
+from selection import privacy, tasks
 from selection.errors import Conflict
 from selection.models import (
     DELETED,
     AuditEntry,
     Delivery,
-    Follower,
     GoldAnswer,
-    Mail,
     Membership,
     Team,
     Watch,
@@ -28,8 +28,7 @@ from selection.runs import deletion
 from selection.transfer.tables import copied_models
 from selection.watches import begin, gold, steps
 from selection.watches.gold import GivenGold
-
-from .worlds import answers, make_watch, state_of
+from tests.selection.watches.worlds import answers, make_watch, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -60,7 +59,7 @@ def test_export_of_a_worker_has_their_gold_answers():
 def test_erasure_removes_the_name_everywhere_and_ends_the_watch_of_the_worker(member):
     Webhook.objects.create(url="https://example.org/", events=["watch.alarm"])
     watch = fallen_watch()
-    mail.write_alarm_notices()
+    notices.write_alarm_notices()
     assert "“w0”" in Mail.objects.get().words
     erased = privacy.erase_worker(privacy.same_person("w0", default_team()), "ada", "asked")
     row = state_of(watch, erased.pseudonym)
@@ -73,19 +72,19 @@ def test_erasure_removes_the_name_everywhere_and_ends_the_watch_of_the_worker(me
 def test_members_are_told_of_each_alarm_once(member):
     watch = fallen_watch()
     for _ in range(2):
-        mail.write_alarm_notices()
+        notices.write_alarm_notices()
     letter = Mail.objects.get()
     assert (
         letter.words == "Gold answers show that these workers have fallen below their level: “w0”."
     )
     assert (letter.run, letter.watch, letter.team_id) == (None, watch, watch.team_id)
-    mail.send_due()
+    delivery.send_due()
     (sent,) = django_mail.outbox
     assert sent.subject == f"The watch “{watch}” has an alarm"
     assert f"/admin/selection/watch/{watch.pk}/" in sent.body
     gold.record_gold(watch, answers("w1", "n" * 20))
     steps.advance_watch(watch.pk)
-    mail.write_alarm_notices()
+    notices.write_alarm_notices()
     assert "“w1”" in Mail.objects.order_by("pk").last().words
 
 
@@ -96,7 +95,7 @@ def test_member_is_told_of_alarms_unless_they_turned_it_off(member, wish, told):
     if wish:
         Follower.objects.create(team_id=default_team(), user=member, **wish)
     fallen_watch()
-    mail.write_alarm_notices()
+    notices.write_alarm_notices()
     assert Mail.objects.exists() == told
 
 
@@ -105,11 +104,11 @@ def test_nobody_of_another_team_is_told_unless_they_want_it(member):
     other = Team.objects.create(name="another")
     Membership.objects.create(team=other, user=member)
     fallen_watch()
-    mail.write_alarm_notices()
+    notices.write_alarm_notices()
     assert not Mail.objects.exists()
     Follower.objects.create(team_id=default_team(), user=member)
     Watch.objects.update(alarms_sent=None)
-    mail.write_alarm_notices()
+    notices.write_alarm_notices()
     assert Mail.objects.get().user == member
 
 
