@@ -67,8 +67,7 @@ NOTES = """\
 
 - `improved-top-k` is ours, with a proof of its own (see its source). The paper's ImprovedTopK is in
   a longer version that we do not have.
-- `opt-mai` needs a constant that its paper's theorem leaves open: it has no guarantee. With K above
-  n/2 it looks for the worst n − K with inverted rewards (derived by us).
+- `opt-mai-budget` with K above n/2 looks for the worst n − K with inverted rewards (derived by us).
 - `adaptive-top-k-budget`: the paper does not define the round that the budget cuts short; ours
   spreads the pulls evenly and ranks by all answers. The options of `adaptive-top-k` are ours.
 - `sr` for K above 1: the paper's schedule is ambiguous; both readings can be chosen.

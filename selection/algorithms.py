@@ -42,17 +42,14 @@ GROUPS = (OURS, *OTHERS.values(), BUDGET, SKILLS)
 
 LABELS = {
     "accuracy": "What accuracy means",
-    "batch": "Answers in a batch",
     "beta": "Share left to later rounds",
     "c": "Exploration multiplier",
     "c_round": "Length of the rounds",
-    "constant": "Constant of the number of answers",
     "cumulative": "Use all answers in every round",
     "eta": "Exploration multiplier (UGapE)",
     "exploration": "Exploration parameter",
     "half": "Shorter rounds by a tighter bound",
     "parameters": "Parameters",
-    "repeat": "Most answers of one worker in a batch",
     "schedule": "Schedule of the phases",
     "share": "Share of δ at which it stops",
 }

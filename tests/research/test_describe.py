@@ -12,15 +12,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text(encoding
 
 # Written down from the papers' own title pages, apart from the code: authors and years.
 AUTHORS = {
-    "apt-g": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
     "good-e-bh": "Wang, Ramdas 2022",
     "mark-all": "Ours",
     "mark-share": "Ours, by closed e-BH of Xu, Solari and others 2025",
-    "hdoc": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
-    "lucb-g": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
     "adaptive-top-k": "Chen, Chen, Zhang, Zhou 2017",
     "adaptive-top-k-budget": "Chen, Chen, Zhang, Zhou 2017",
-    "batch-racing": "Jun, Jamieson, Nowak, Zhu 2016",
     "certified": "Ours",
     "clucb-pac": "Chen, Lin, King, Lyu, Chen 2014",
     "credible": "Ours",
@@ -38,7 +34,6 @@ AUTHORS = {
     "lucb-plus-plus": "Simchowitz, Jamieson, Recht 2017",
     "multi-sar": "Bubeck, Wang, Viswanathan 2013",
     "multi-ugape": "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011",
-    "opt-mai": "Zhou, Chen, Li 2014",
     "opt-mai-budget": "Zhou, Chen, Li 2014",
     "pair-lucb": "Ours, by the mixtures of Robbins 1970",
     "same-questions": "Ours",

@@ -94,7 +94,6 @@ def test_a_draft_shows_its_options_again(requester):
             "option_c_round",
             "Length of the rounds must be a number above 0 and at most 100.",
         ),
-        ({"algorithm": "batch-racing", "option_repeat": "x"}, "option_repeat", "whole number"),
         (
             {"algorithm": "lil-lucb", "option_parameters": "x"},
             "option_parameters",

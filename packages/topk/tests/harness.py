@@ -13,7 +13,7 @@ NAMES = sorted(SELECTORS)
 FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].guarantee.fixed == "budget"]
 FIXED_CONFIDENCE = [name for name in NAMES if name not in FIXED_BUDGET]
 # One of each base class; the others ask and stop by the same code, and ``--full`` plays them.
-FAMILIES = ["adaptive-top-k", "certified", "clucb-pac", "credible", "each-good", "gap-e", "hdoc"]
+FAMILIES = ["adaptive-top-k", "certified", "clucb-pac", "credible", "each-good", "gap-e"]
 FAMILIES += ["good-e-bh", "lil-lucb", "lucb", "mark-all", "opt-mai-budget", "sar", "universal"]
 MOST_ROUNDS = 20_000
 # Error probabilities that a certificate is tried at. The largest is spent most and shows most.

@@ -5,18 +5,17 @@ from typing import Any
 from .certified import SCORES, Certified, Universal
 from .credible import Credible
 from .each import EachGood
-from .good import APTG, LUCBG, GoodByEValues, HDoC, MarkAll, MarkShare
+from .good import GoodByEValues, MarkAll, MarkShare
 from .problem import Problem, ProblemError
 from .published.adaptive_top_k import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .published.clucb import CLUCBPAC, LilCLUCB
 from .published.gap_e import GapE
-from .published.halving import Halving, OptMAI, OptMAIBudget
+from .published.halving import Halving, OptMAIBudget
 from .published.kl import KLLUCB, KLRacing
 from .published.lil import LilLUCB, LilRandLUCB, LilUCB, LUCBpp
 from .published.lucb import LUCB
 from .published.multi import MultiSAR, MultiUGapE
 from .published.pair_lucb import PairLUCB
-from .published.racing import BatchRacing
 from .published.successive_rejects import CSAR, SAR, SR, Uniform
 from .published.ugape import UGapEb, UGapEc, UGapEV
 from .same_questions import SameQuestions
@@ -35,7 +34,6 @@ _CONFIDENCE: tuple[type[Selector], ...] = (
     UGapEc,
     UGapEV,
     Halving,
-    OptMAI,
     CLUCBPAC,
     LilUCB,
     LilLUCB,
@@ -43,9 +41,8 @@ _CONFIDENCE: tuple[type[Selector], ...] = (
     PairLUCB,
     LilRandLUCB,
     LilCLUCB,
-    BatchRacing,
 )
-_MARK: tuple[type[Selector], ...] = (MarkShare, MarkAll, GoodByEValues, HDoC, LUCBG, APTG)
+_MARK: tuple[type[Selector], ...] = (MarkShare, MarkAll, GoodByEValues)
 _AVERAGE: tuple[type[Selector], ...] = (Credible,)
 _BUDGET: tuple[type[Selector], ...] = (
     Uniform,

@@ -76,7 +76,7 @@ def test_run_ends_as_soon_as_k_are_found() -> None:
 
 
 def test_early_end_keeps_the_workers_found_and_their_guarantee() -> None:
-    run = play(2, "hdoc", questions=60, epsilon=0.4, delta=0.4, budget=100)
+    run = play(2, "mark-all", slots=12, slots_per_worker=2, budget=24)
     assert run.ending == Run.Ending.BUDGET
     document = reports.export_run(run)
     assert "The run ended before all workers were judged." in document["guarantee"]
@@ -110,8 +110,8 @@ def test_page_and_api_show_the_guarantee(requester: Client, token: str) -> None:
 
 def test_rule_without_a_mark_is_refused() -> None:
     pool, gold = worlds.make_pool(3), worlds.make_questions(5)
-    given = {"name": "Good", "pool": pool, "question_set": gold, "k": 1, "algorithm": "hdoc"}
-    with pytest.raises(Refused, match="HDoC selects all workers at a pass mark"):
+    given = {"name": "Good", "pool": pool, "question_set": gold, "k": 1, "algorithm": "mark-all"}
+    with pytest.raises(Refused, match="Mark all selects all workers at a pass mark"):
         drafts.create_draft(given)
     with pytest.raises(Refused, match="give a pass mark above ε and below 1"):
         Plan(workers=9, k=2, epsilon=0.1, delta=0.1, questions=50, goal="mark", mark=0.1)

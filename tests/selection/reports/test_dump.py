@@ -30,8 +30,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 ONE = [name for name, kind in ALGORITHMS.items() if not kind.several_skills]
 SEVERAL = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
 # One of each kind of memory: tallies, rounds, phases, the best of all looks.
-FAMILIES = ["lucb", "certified", "credible", "adaptive-top-k", "kl-racing", "batch-racing"]
-FAMILIES += ["sar", "gap-e", "ugape-b", "opt-mai", "same-questions"]
+FAMILIES = ["lucb", "certified", "credible", "adaptive-top-k", "kl-racing"]
+FAMILIES += ["sar", "gap-e", "ugape-b", "opt-mai-budget", "same-questions"]
 # Of these, `make test` ends runs of five, changes runs of two on the way, and damages dumps of two.
 SOME = ["lucb", "certified", "adaptive-top-k", "sar", "same-questions"]
 FEW = ["certified", "adaptive-top-k"]

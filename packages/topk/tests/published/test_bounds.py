@@ -45,7 +45,6 @@ TABLE = {
         one_by_one(lambda t, u: formulas.hoeffding(t, formulas.lucb_log(N, 10 * u, DELTA))),
         (0.421, 0.1494, 0.0519),
     ),
-    "BatchRacing": (bounds.jun(PULLS, math.sqrt(DELTA / (6 * N))), (0.519, 0.1684, 0.0542)),
 }
 
 
@@ -157,7 +156,6 @@ SEQUENCES = {
         s / T - p > formulas.lil(T, (LEVEL / bounds.lil_failure(0.01)) ** (1 / 1.01), 0.01)
     ),
     "Simchowitz, one side": lambda s, p: s / T - p > formulas.simchowitz(T, LEVEL),
-    "Jun, two sides": lambda s, p: abs(s / T - p) > bounds.jun(T, math.sqrt(LEVEL / 6)),
     "Kaufmann-Koolen": lambda s, p: (
         T * formulas.divergence(s / T, np.full(LENGTH, p)) > formulas.kaufmann_koolen(T, LEVEL)
     ),

@@ -13,7 +13,7 @@ BY_THE_APPLICATION = {"joined_late"}
 def test_every_option_of_an_algorithm_is_known():
     kinds = (SELECTORS | COMMON_ORDER_SELECTORS).values()
     options = {option.name for kind in kinds for option in kind.known_options}
-    known = set(AlgorithmOptions.__annotations__) | {"batch"}
+    known = set(AlgorithmOptions.__annotations__)
     assert known == options - BY_THE_STUDY - BY_THE_APPLICATION
 
 

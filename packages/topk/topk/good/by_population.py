@@ -14,8 +14,7 @@ import numpy as np
 from topk.pass_mark import CAP, close_among
 from topk.selector import Counts, Floats
 
-from .base import Flags, pledge
-from .evalues import GoodByEValues
+from .evalues import Flags, GoodByEValues, pledge
 
 GRID = (np.arange(60) + 0.5) / 60  # accuracies of the fitted population
 ROUNDS, SMOOTHING = 30, 2.0  # of its fit; arms' worth of evenly spread accuracies

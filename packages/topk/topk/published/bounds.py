@@ -16,17 +16,6 @@ def lil_failure(growth: float) -> float:
     return (2 + growth) / growth * math.pow(math.log1p(growth), -(1 + growth))
 
 
-def jun(pulls: Counts, w: float) -> Floats:
-    """Compute D(T, w) = sqrt(4 ln(log2(2T) / w) / T).
-
-    Both sides together fail with probability below 6 w^2. Jun et al.: Top arm identification with
-    batch arm pulls, AISTATS 2016. Very loose.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        radius = np.sqrt(4 * np.log(np.log2(2 * pulls) / w) / pulls)
-    return np.where(pulls > 0, radius, np.inf)
-
-
 def kl_interval(means: Floats, pulls: Counts, level: float | Floats) -> tuple[Floats, Floats]:
     """Find the least and the greatest q with T d(mean, q) <= level, to rounding; 0, 1 without a
     pull.

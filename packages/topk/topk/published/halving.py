@@ -115,33 +115,3 @@ class OptMAIBudget(RoundSelector):
             good, bad = bad, good
         self._decide_all(sought, good, f"by the largest gap of round {self.round}")
         self._decide_all(others, bad, f"in the quarter that left in round {self.round}")
-
-
-class OptMAI(OptMAIBudget):
-    """OptMAI with Q = C (n / epsilon^2)(1 + ln(1/delta) / K); the paper's C is not known to us."""
-
-    name = "opt-mai"
-    title = "OptMAI"
-    guarantee = Guarantee(
-        Goal.NONE,
-        "confidence",
-        "Zhou, Chen, Li 2014, up to its constant",
-        note="the constant of the paper's theorem is not known to us",
-    )
-    needs = ("epsilon", "delta")
-    epsilon_moves = False  # it sets the number of answers of all rounds together
-    known_options: ClassVar[tuple[Option, ...]] = (
-        BETA,
-        Option("constant", 2.0, "C in the number of answers; ours, without a proof.", above=0),
-    )
-
-    def _check(self) -> None:
-        if not self.problem.epsilon > 0:
-            raise ProblemError(f"{self.title} needs an epsilon above 0.")
-
-    def _total(self) -> int:
-        n, sought = self.problem.n, min(self.problem.k, self.problem.n - self.problem.k)
-        epsilon = self.problem.epsilon * self.problem.k / sought
-        worth = 1 + math.log(1 / self.problem.delta) / sought
-        constant = float(self.options["constant"])
-        return math.ceil(constant * n / epsilon**2 * worth)

@@ -11,7 +11,6 @@ class AlgorithmOptions(TypedDict, total=False):
     beta: float
     c: float
     c_round: float
-    constant: float
     cumulative: bool
     eta: float
     exploration: float
@@ -22,7 +21,6 @@ class AlgorithmOptions(TypedDict, total=False):
     planned_for: int
     prior: Any
     quotas: Any
-    repeat: int
     schedule: str
     share: float
     tuned_for: float
