@@ -102,6 +102,7 @@ class RunPage(Page):
             "missing_media": media.missing_in_run(run),
             "refusals": list(validation.validate_stored_run(run, workers).values()),
             "guarantee": reports.guarantee_of_run(run),
+            "citation": run.selector_class.guarantee.citation,
             "is_valid": not validation.validate_run(run, workers),
             "accuracy": algorithm_choices.describe_accuracy(run),
             "kept_out": run.pool.workers.count() - workers,
