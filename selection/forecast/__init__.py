@@ -16,5 +16,4 @@ from .beliefs import (
 )
 from .candidates import Contender
 from .plan import GOALS, Plan
-from .refining import Forecast, refine_forecasts
-from .rows import share_of_runs
+from .rows import Forecast, share_of_runs

@@ -9,13 +9,14 @@ from .bands import MANY
 from .beliefs import Belief
 from .candidates import Contender
 from .plan import Plan
-from .refining import RUNS, has_enough_runs, simulate_one_more
+from .refining import has_enough_runs, simulate_one_more
 from .rows import SimulationLedger
 from .simulations import AnswerNeed, SimulatedEnding, SimulatedRun
 
 PIECE = 1.5  # seconds of one piece of work
 FIRST_PIECES = 4  # times as long for an algorithm that may be recommended, until it has a band
-ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time about, and runs
+# Limits of runs, and about of processor time.
+ROW_RUNS, ROW_SECONDS, POINT_RUNS, POINT_SECONDS = 200, 20.0, 40, 2.0
 LONGER = 5  # times the seconds while there are too few runs for a band
 
 
@@ -89,7 +90,7 @@ class Part:
 
     def _limits(self) -> tuple[int, float]:
         """Limit the runs, and about the seconds of processor time, that this part gets."""
-        return (POINT_RUNS, POINT_SECONDS) if self.curve else (RUNS, ROW_SECONDS)
+        return (POINT_RUNS, POINT_SECONDS) if self.curve else (ROW_RUNS, ROW_SECONDS)
 
     def simulate(self, belief: Belief) -> None:
         """Simulate for a moment, at least one run."""

@@ -1,11 +1,11 @@
-"""Forecasts that improve in the background: a table at once, and again with more simulated runs.
+"""Simulation of more runs: first one of each algorithm, then one more of any.
 
 Run ``number`` of an algorithm depends on plan, belief and number alone, so that runs may be played
 anywhere and in any order, and an interrupted forecast loses nothing but time.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf
 from time import thread_time
 
@@ -13,67 +13,12 @@ from topk import ProblemError
 
 from .bands import MANY
 from .beliefs import Belief
-from .candidates import suitable_contenders
-from .plan import Plan
-from .rows import Forecast, SimulationLedger, forecast_table
+from .rows import SimulationLedger
 from .simulations import SimulatedEnding, TooLong, draw_pool, simulate_need, simulate_run
 
 logger = logging.getLogger(__name__)
 
-SECONDS, RUNS = 10.0, 200
-LONGER = 3  # times the seconds, if the recommended algorithm then has too few runs for a band
-FIRST = 2.0  # seconds to the first table
 ALIKE = MANY  # runs are enough if all end for want of questions or money
-
-
-def refine_forecasts(
-    plan: Plan, belief: Belief, seconds: float = SECONDS, runs: int = RUNS
-) -> Iterator[list[Forecast]]:
-    """Yield tables, each made of more simulated runs than the one before; at least one.
-
-    The first may lack algorithms that had no turn yet.
-
-    seconds  of processor time to take, about
-    runs     of each algorithm at most
-
-    If the recommended algorithm then has too few runs for a band, it takes up to LONGER times the
-    seconds to reach them.
-
-    Raises Refused, at the first table, if no algorithm can be run on this plan.
-    """
-    ledgers = [SimulationLedger(contender) for contender in suitable_contenders(plan)]
-    began = thread_time()
-    first_round(ledgers, belief, thread_time() + min(seconds, FIRST))
-    yield forecast_table(plan, ledgers)
-    last_table = max(thread_time() - began, 1.0)
-    while (spent := thread_time() - began) < seconds:
-        if spent > 2 * last_table:
-            last_table = spent
-            yield forecast_table(plan, ledgers)
-        unfinished = [ledger for ledger in ledgers if not has_enough_runs(ledger, runs)]
-        if not unfinished:
-            break
-        simulate_one_more(min(unfinished, key=_turn_key), belief)
-    while (spent := thread_time() - began) < LONGER * seconds and (
-        first := _recommended_with_few_runs(plan, ledgers, runs)
-    ):
-        simulate_one_more(first, belief)
-    yield forecast_table(plan, ledgers)
-
-
-def _recommended_with_few_runs(
-    plan: Plan, ledgers: Sequence[SimulationLedger], runs: int
-) -> SimulationLedger | None:
-    """Find the recommended algorithm's ledger if it has too few runs for a band, else None."""
-    best = forecast_table(plan, ledgers)[0]
-    matches = [
-        ledger
-        for ledger in ledgers
-        if (ledger.contender.name, ledger.contender.options) == (best.algorithm, best.options)
-    ]
-    return next(
-        (ledger for ledger in matches if not has_enough_runs(ledger, min(runs, MANY))), None
-    )
 
 
 def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: float) -> None:
@@ -90,11 +35,6 @@ def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: floa
             )
         except TooLong:
             continue
-
-
-def _turn_key(ledger: SimulationLedger) -> tuple[bool, float]:
-    """Sort first the algorithms that may be recommended, among them by the least time."""
-    return len(ledger.plays) > 2 and not ledger.feasible, ledger.seconds
 
 
 def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selection.forecast import draft_forecast, forecast_requests, refining
+from selection.forecast import draft_forecast, forecast_requests
 from selection.forecast.rows import Forecast
 from selection.models import ForecastRequest, Run
 from selection.outbox import celery_messages
@@ -16,7 +16,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
-    monkeypatch.setattr(refining, "FIRST", 60.0)
     monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 

@@ -11,7 +11,6 @@ from selection.forecast import (
     candidates,
     forecast_requests,
     parts,
-    refine_forecasts,
 )
 from selection.models import ForecastRequest
 from selection.outbox import jobs
@@ -26,7 +25,7 @@ BELIEF = RangeBelief(0.6, 0.9)
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Simulate few runs of each part: the tests are about adding them up."""
-    monkeypatch.setattr(parts, "RUNS", 3)
+    monkeypatch.setattr(parts, "ROW_RUNS", 3)
     monkeypatch.setattr(parts, "POINT_RUNS", 2)
     monkeypatch.setattr(parts, "PIECE", 0.0)
     monkeypatch.setattr(forecast_requests, "FIRST", 1000.0)
@@ -85,13 +84,6 @@ def test_forecast_is_refined_to_the_end_with_curves():
     assert all((point["answers"], point["cost"]) == (None, None) for point in best)
 
 
-@pytest.mark.slow
-def test_forecast_refined_in_turns_equals_the_command():
-    job = take_turns(request_plan())
-    *_, rows = refine_forecasts(plan(), RangeBelief(0.6, 0.9), 1000, 3)
-    assert forecast_requests.forecast_rows(job) == rows
-
-
 def test_same_request_returns_the_same_row():
     job = take_turns(request_plan())
     again = request_plan()
@@ -111,7 +103,7 @@ def test_cancelled_forecast_keeps_its_numbers_and_goes_on_when_it_is_requested_a
 
 
 def test_recommendable_algorithms_are_simulated_first(monkeypatch):
-    monkeypatch.setattr(parts, "RUNS", 200)
+    monkeypatch.setattr(parts, "ROW_RUNS", 200)
     monkeypatch.setattr(parts, "PIECE", 1e-9)
     monkeypatch.setattr(parts, "FIRST_PIECES", 1e12)
     take_turns(job := request_plan(), turns=1)

@@ -3,14 +3,14 @@
 import pytest
 
 from selection.errors import Refused
-from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts
+from selection.forecast import DefaultBelief, Plan, RangeBelief
 from selection.forecast.bands import prediction_band
 from selection.forecast.candidates import Contender, suitable_contenders
+from selection.forecast.refining import simulate_one_more
 from selection.forecast.rows import SimulationLedger, forecast_table
 from selection.forecast.simulations import SimulatedEnding, SimulatedRun, draw_pool, simulate_run
 from topk import SELECTORS
 
-UNHURRIED = 1000.0
 BELIEF = RangeBelief(0.6, 0.9)
 
 
@@ -20,8 +20,12 @@ def plan(**changes):
 
 
 def table(runs=1, belief=BELIEF, **changes):
-    *_, rows = refine_forecasts(plan(**changes), belief, UNHURRIED, runs)
-    return rows
+    wanted = plan(**changes)
+    ledgers = [SimulationLedger(contender) for contender in suitable_contenders(wanted)]
+    for ledger in ledgers:
+        while len(ledger.plays) < runs and not ledger.cannot:
+            simulate_one_more(ledger, belief)
+    return forecast_table(wanted, ledgers)
 
 
 def small_plan(**changes):
@@ -90,12 +94,6 @@ def test_twenty_simulations_give_a_band():
     assert low < median == best.median < high
     assert best.cost == pytest.approx([0.05 * answers for answers in best.answers], abs=0.006)
     assert "finished in 20 of 20 simulations, and no worker was asked more than" in best.why
-
-
-def test_time_is_taken_until_the_recommended_has_20_simulations():
-    (first, *_), *_, (last, *_) = refine_forecasts(plan(**small_plan()), BELIEF, seconds=0.2)
-    assert first.runs < 20
-    assert last.runs >= 20 or last.few
 
 
 def test_an_algorithm_that_fails_is_a_row_and_the_others_go_on(monkeypatch):
@@ -222,13 +220,6 @@ def test_a_run_that_ends_by_itself_keeps_its_epsilon():
     assert played.epsilon == 0.1
 
 
-def test_the_first_table_comes_before_the_last_and_knows_less():
-    first, *_, last = refine_forecasts(plan(**small_plan()), BELIEF, UNHURRIED, 3)
-    assert {row.runs for row in first if not row.cannot} == {1}
-    assert len(first) <= len(last)
-    assert {row.runs for row in last if not row.cannot} == {3}
-
-
 def test_band_is_made_of_the_ranks_of_the_outcomes():
     assert prediction_band(range(1, 100), 1000, unthought=0) == (10, 50, 90)
 
@@ -254,8 +245,7 @@ def test_runs_without_answers_have_a_band_of_zero(runs):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_algorithm_without_answers_is_recommended():
-    settings = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
-    *_, rows = refine_forecasts(settings, DefaultBelief(), UNHURRIED, 20)
+    rows = table(20, DefaultBelief(), workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
     assert (rows[0].answers, rows[0].cost) == ((0, 0, 0), (0, 0, 0))
     assert any("needs no answers" in row.why for row in rows)
 

@@ -10,7 +10,6 @@ from selection.forecast import (
     candidates,
     draft_forecast,
     forecast_requests,
-    refining,
 )
 from selection.models import Assignment, Run
 from selection.outbox import celery_messages
@@ -71,7 +70,6 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
 
 def test_expected_cost_of_a_draft_is_that_of_its_own_row(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
-    monkeypatch.setattr(refining, "FIRST", 60.0)
     monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
     settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
     this_set = {"accuracy": "on this question set"}
