@@ -14,6 +14,5 @@ from .beliefs import (
     list_past_runs,
     past_belief,
 )
-from .candidates import Contender
 from .plan import GOALS, Plan
-from .rows import Forecast, share_of_runs
+from .rows import Forecast

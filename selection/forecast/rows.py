@@ -10,7 +10,6 @@ from selection.runs.settings.guarantee_texts import word_plan
 from selection.texts import counted
 from selection.viewer_locale import format_figure
 from topk import rounded_up
-from topk.guarantee import NEUTRAL
 
 from .bands import MANY, prediction_band
 from .candidates import Contender, unsuitable_contenders
@@ -19,6 +18,7 @@ from .selected_quality import describe_selected, median_of
 from .simulations import AnswerNeed, SimulatedEnding, SimulatedRun
 
 ENDS = 0.9  # share of the simulated runs that must keep the guarantee of a feasible plan
+RARE_SHARE = 0.1  # at most this share of the simulated runs ends in a bad plan
 
 
 @dataclass
@@ -108,7 +108,16 @@ class Forecast:
     @property
     def ends(self) -> str:
         """Number of simulated runs that finish. A share of few would sound surer than it is."""
-        return f"finished in {share_of_runs(self.finished, self.runs)}"
+        return f"finished in {_share_of_runs(self.finished, self.runs)}"
+
+    @property
+    def verdict(self) -> str:
+        """Class of the row's reason on a page: good, warn or bad."""
+        if self.few and not self.cannot:
+            return "warn"
+        if self.feasible and self.keeps:
+            return "good"
+        return "bad" if self.finished <= RARE_SHARE * self.runs else "warn"
 
 
 def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Forecast]:
@@ -150,7 +159,7 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         algorithm=contender.name,
         title=contender.title,
         options=contender.options,
-        guarantee=word_plan(contender.guarantee, plan.problem(), plan.mark, NEUTRAL),
+        guarantee=word_plan(contender.guarantee, plan.problem(), plan.mark),
         keeps=contender.fits,
         fixed_budget=contender.fixed_budget,
         answers=answers,
@@ -232,7 +241,7 @@ def _describe_quality(plan: Plan, row: Forecast) -> str:
     return describe_selected(row.accuracy, row.mean_at_least, row.passing, plan.k)
 
 
-def share_of_runs(many: int, runs: int) -> str:
+def _share_of_runs(many: int, runs: int) -> str:
     return f"{many:,} of {counted(runs, 'simulation')}"
 
 
@@ -268,7 +277,7 @@ def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: For
     ways += ["add questions" if resource == "questions" else "raise the budget"]
     advice = ", or ".join(ways)
     return (
-        f"In {share_of_runs(round(share * row.runs), row.runs)} the {resource} would run out. "
+        f"In {_share_of_runs(round(share * row.runs), row.runs)} the {resource} would run out. "
         f"{_describe_need(plan, ledger) if short else ''}Guarantee by then: {guaranteed}. "
         f"{advice[:1].upper()}{advice[1:]}."
     )

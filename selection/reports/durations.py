@@ -13,5 +13,5 @@ def format_duration(span: timedelta) -> str:
     seconds = max(0, round(span.total_seconds()))
     for size, unit in UNITS:
         if seconds >= 2 * size or size == 1:
-            return count_noun(seconds // size, unit)
+            return count_noun(round(seconds / size), unit)
     raise AssertionError("seconds are the last unit")

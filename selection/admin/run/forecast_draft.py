@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from selection.admin.page import object_url
-from selection.admin.wizard.forecast_rows import describe_ending, key_of
+from selection.admin.wizard.forecast_rows import forecast_row, key_of
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.forecast import Forecast, draft_forecast, forecast_requests
@@ -26,18 +26,14 @@ def draft_facts(run: Run) -> dict[str, Any]:
     if forecast is None:
         return {"expected": None, "cannot_expect": _draft_refusal(run)}
     row = forecast.own
-    band = (row.answers or [row.median or 0] * 3) if row else []
     price = worker_prices.expected_price(run.pool, run.question_set, run.price)
-    ending = describe_ending(row, forecast.plan.questions) if row else ("", "")
     return {
         "expected": forecast,
         "job": forecast.job,
         "percent": round(100 * forecast.job.progress),
         "guaranteed": run.selector_class.guarantee.goal != "none",
         "believed": forecast_requests.stored_belief(forecast.job).words,
-        "ends": ending[0],
-        "verdict": ending[1],
-        "costs": [worker_prices.format_price(answers, price, run.currency) for answers in band],
+        "own": forecast_row(row, price, run.currency) if row else None,
         "basis": worker_prices.describe_basis(price, run.currency),
         "ways": possible_changes(run, forecast),
     }

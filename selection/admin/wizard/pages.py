@@ -197,7 +197,7 @@ class ForecastPage(GuidePage, ActionPage):
             stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(job).words,
             mark=guarantee_texts.describe_shown(mark, plan.epsilon if plan.goal == MARK else 0)
-            if (mark := self.pass_mark(plan)) is not None
+            if (mark := plan.mark) is not None
             else "",
             mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
             if wish and plan.goal != MARK and mark
@@ -216,9 +216,6 @@ class ForecastPage(GuidePage, ActionPage):
             settings_url=self._settings_url(),
             query=self.request.GET.urlencode(),
         )
-
-    def pass_mark(self, plan: Plan) -> float | None:
-        return self.wish.settings["pass_mark"] if self.wish else plan.mark
 
     @cached_property
     def methods(self) -> Facts:
@@ -241,16 +238,14 @@ class ForecastPage(GuidePage, ActionPage):
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         table = self.methods
         best = table.best
-        mark = self.pass_mark(plan)
         absent = forecast_requests.forecast_no_shows(self.object)
         without = absent.get((best.algorithm, best.title)) if best else None
         rules, others = (
-            [forecast_rows.forecast_row(row, plan.questions, timed) for row in rows]
+            [forecast_rows.row_of_wish(row, timed) for row in rows]
             for rows in (table.rules, table.others)
         )
         return {
-            "best": forecast_rows.forecast_row(best, plan.questions, timed) if best else None,
-            "guarantee": forecast_rows.word_guarantee(best, plan, mark) if best else "",
+            "best": forecast_rows.row_of_wish(best, timed) if best else None,
             "rules": rules,
             "others": others,
             "no_shows": forecast_rows.no_show_texts(plan, without, timed),

@@ -69,16 +69,14 @@ def word_statement(
     return statement.sentence(run.problem(workers), epsilon, VIEWER)
 
 
-def word_plan(
-    statement: Guarantee, problem: Problem, mark: float | None = None, numbers: Numbers = VIEWER
-) -> str:
+def word_plan(statement: Guarantee, problem: Problem, mark: float | None = None) -> str:
     """Word what a plan would guarantee.
 
     mark  a pass mark beside the rule
     """
     beside = None if statement.goal is Goal.MARK else mark
     marked = "" if beside is None else describe_mark(pass_marks.write_mark(beside))
-    return _join([statement.sentence(problem, numbers=numbers), marked])
+    return _join([statement.sentence(problem, numbers=VIEWER), marked])
 
 
 def describe_shown(mark: float, epsilon: float) -> str:
