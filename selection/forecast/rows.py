@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from selection.models import ForecastFigures
 from selection.runs.settings.guarantee_texts import word_plan
 from selection.texts import counted
 from selection.viewer_locale import format_figure
@@ -58,8 +59,8 @@ class SimulationLedger:
         return None if self.contender.fixed_budget or not cut else float(np.median(cut))
 
 
-@dataclass(frozen=True)
-class Forecast:
+@dataclass(frozen=True, kw_only=True)
+class Forecast(ForecastFigures):
     """Forecast for an algorithm. Shares are of simulated runs."""
 
     algorithm: str
@@ -68,36 +69,13 @@ class Forecast:
     guarantee: Annotated[str, "The guarantee if the run reaches its target."] = ""
     keeps: Annotated[bool, "True if the guarantee covers the goal."] = False
     fixed_budget: Annotated[bool, "True if the algorithm always spends the whole budget."] = False
-    answers: Annotated[
-        tuple[int, int, int] | None,
-        "Low, median, high: four runs of five are between. null: fewer than 20 runs are simulated "
-        "yet.",
-    ] = None
-    median: Annotated[int | None, "Median of the answers. null: no simulation is possible."] = None
-    cost: Annotated[
-        tuple[float, float, float] | None, "As `answers`, in money; null without a price."
-    ] = None
     answers_per_worker: dict[str, float] | None = None
     feasible: Annotated[bool, "Questions and budget last in nine runs of ten."] = False
     out_of_questions: Annotated[float, "Share of runs that run out of questions."] = 0.0
     out_of_budget: Annotated[float, "Share of runs that run out of budget."] = 0.0
-    epsilon_at_end: Annotated[
-        float | None, "Median ε achieved by the runs that end early; null: no run ends early."
-    ] = None
     loss: Annotated[float | None, "Actual loss, median of the runs."] = None
-    accuracy: Annotated[
-        float | None, "Mean accuracy of the selected, median of the runs; null if none is selected."
-    ] = None
-    mean_at_least: Annotated[
-        float | None, "Mean accuracy that the run would state at its end, median of the runs."
-    ] = None
-    passing: Annotated[
-        int | None, "Number of the selected at the pass mark, median; null without a mark."
-    ] = None
     why: Annotated[str, "One sentence."] = ""
     recommended: bool = False
-    runs: Annotated[int, "Simulated runs."] = 0
-    finished: Annotated[int, "Number of simulated runs that finish."] = 0
     cannot: Annotated[str, "Reason if no simulation is possible; usually empty."] = ""
 
     @property

@@ -37,9 +37,9 @@ EXPIRES = 180  # seconds after which a waiting message is obsolete
 SEED = 21
 UNIFORM_POOLS = 200  # simulated for a test of everybody
 
-EARLY = "Too early to say: fewer than half of the workers have answered."
+EARLY = "Available once half of the workers have answered."
 FEW = "Nothing to forecast: there are no more workers left than are to be selected."
-OPEN = "Too early to say: the roster is open, and workers may still join."
+OPEN = "Available once the roster is closed."
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,6 @@ def make_forecast(run: Run, seconds: float = SECONDS) -> RunForecast:
     forecast.counted = int(live.pulls.sum()) + live.elsewhere
     if run.fixed_budget:
         forecast.low = forecast.median = forecast.high = live.most
-        forecast.kept = float(live.most == run.budget)
     elif _is_early(live.pulls):
         forecast.why = EARLY
     else:
@@ -190,9 +189,9 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
         pulls = tallies.pulls[live.roster.arms]
         totals.append(int(pulls.sum()) + live.elsewhere)
         most_per_run.append(int(pulls.max()))
-    forecast.runs, forecast.kept = len(totals), 1 - len(cut) / len(totals)
+    forecast.runs, forecast.finished = len(totals), len(totals) - len(cut)
     forecast.low, forecast.median, forecast.high = _final_band(totals, forecast.counted, live.most)
-    forecast.epsilon = min(1.0, float(np.median(cut))) if cut else None
+    forecast.epsilon_at_end = min(1.0, float(np.median(cut))) if cut else None
     forecast.most = int(np.median(most_per_run))
     means, floors, passes = zip(*qualities, strict=True)
     forecast.accuracy, forecast.mean_at_least = median_of(means), median_of(floors)

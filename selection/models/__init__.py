@@ -11,7 +11,7 @@ from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
 from .candidate_arrays import CandidateArrays, CandidateChange, restore_triggers
 from .connectors import Connection, ConnectorCall, OutsideTask, OutsideWorker, RunConnection
-from .forecasts import ForecastRequest, RunForecast
+from .forecasts import ForecastFigures, ForecastRequest, RunForecast
 from .gold_tasks import GoldTask, WatchConnection, WatchedMember
 from .heartbeats import Heartbeat
 from .history import Event, Step

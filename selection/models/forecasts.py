@@ -1,11 +1,45 @@
 """Requested forecasts with their simulations, and the latest forecast of each running run."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from django.db import models
 
 from .jobs import Job, JobsOfKind
 from .runs import Run
 
 LEAST_RUNS_FOR_BAND = 20  # least number of simulated runs for a band
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastFigures:
+    """Figures of a forecast, from simulated runs."""
+
+    answers: Annotated[
+        tuple[int, int, int] | None,
+        "Answers to come: low, median, high. Four simulated runs of five are between low and "
+        "high. null: fewer than 20 runs are simulated yet.",
+    ] = None
+    median: Annotated[
+        int | None, "Median of the answers, also of fewer than 20 runs. null: no simulation."
+    ] = None
+    cost: Annotated[
+        tuple[float, float, float] | None, "As `answers`, in money; null without a price."
+    ] = None
+    epsilon_at_end: Annotated[
+        float | None, "Median ε achieved by the runs that end early; null: no run ends early."
+    ] = None
+    accuracy: Annotated[
+        float | None, "Mean accuracy of the selected, median of the runs; null if none is selected."
+    ] = None
+    mean_at_least: Annotated[
+        float | None, "Mean accuracy that the run would state at its end, median of the runs."
+    ] = None
+    passing: Annotated[
+        int | None, "Number of the selected at the pass mark, median; null without a mark."
+    ] = None
+    runs: Annotated[int, "Simulated runs."] = 0
+    finished: Annotated[int, "Number of simulated runs that finish."] = 0
 
 
 class ForecastRequest(Job):
@@ -33,13 +67,11 @@ class RunForecast(models.Model):
     low, median, high  answers counted at the end in all: four runs of five lie between; the same
              number three times if it has no band
     runs     simulated from there; 0 if the end was known without
-    kept     share of them that reach the algorithm's own end
-    epsilon  median guarantee of those that are cut short; None if there is none
+    finished number of them that reach the algorithm's own end
     most     median number of questions answered by the worker asked most
     uniform  loss of the best K by their share of right answers, exceeded with probability delta at
              most, if every worker answers ``most`` questions; None if it is not comparable
-    accuracy, mean_at_least, passing  of the selected, as in the forecast of a draft; None if the
-             end was not simulated, nobody is selected, or there is no pass mark
+    epsilon_at_end, accuracy, mean_at_least, passing  as in ForecastFigures
     why      reason for having no forecast; else empty
     """
 
@@ -52,8 +84,8 @@ class RunForecast(models.Model):
     median = models.PositiveIntegerField(default=0)
     high = models.PositiveIntegerField(default=0)
     runs = models.PositiveIntegerField(default=0)
-    kept = models.FloatField(default=0)
-    epsilon = models.FloatField(null=True)
+    finished = models.PositiveIntegerField(default=0)
+    epsilon_at_end = models.FloatField(null=True)
     most = models.PositiveIntegerField(default=0)
     uniform = models.FloatField(null=True)
     accuracy = models.FloatField(null=True)

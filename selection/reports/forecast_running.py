@@ -9,7 +9,7 @@ from django.db.models import Sum
 from selection import db_clock
 from selection.facts import Facts
 from selection.model_workers import spending
-from selection.models import Run, RunForecast
+from selection.models import ForecastFigures, Run, RunForecast
 from selection.runs import money
 from selection.texts import count_noun
 from selection.viewer_locale import format_count
@@ -18,19 +18,8 @@ from .progress import Progress, count_given, read_progress
 
 ENOUGH = 20  # answers that a speed rests on at least
 SHORTLY, LATELY = timedelta(hours=1), timedelta(days=1)  # windows of the speed
-UNSEEN = "Too early to say: a running Celery worker simulates the run within two minutes."
-SPANS = [
-    (timedelta(minutes=10), "ten minutes"),
-    (timedelta(hours=1), "an hour"),
-    (timedelta(hours=3), "three hours"),
-    (timedelta(hours=12), "half a day"),
-    (timedelta(days=1), "a day"),
-    (timedelta(days=2), "two days"),
-    (timedelta(days=4), "four days"),
-    (timedelta(weeks=1), "a week"),
-    (timedelta(weeks=2), "two weeks"),
-    (timedelta(weeks=5), "five weeks"),
-]
+STORED = (*("finished", "runs", "at"), *("epsilon_at_end", "accuracy", "mean_at_least", "passing"))
+UNSEEN = "Estimating: this takes about a minute."
 
 
 @dataclass(frozen=True)
@@ -47,45 +36,19 @@ class FullTestForecast:
     ]
 
 
-@dataclass(frozen=True)
-class RunningForecast:
+@dataclass(frozen=True, kw_only=True)
+class RunningForecast(ForecastFigures):
     """Forecast of a running run, simulated from its current state."""
 
     why: Annotated[str, "Reason if there is no forecast yet; empty with a forecast."]
     paid: Annotated[int, "Number of answers until now."]
-    committed: Annotated[int, "Open assignments."]
+    committed: Annotated[int, "Open assignments, which are among the answers to come."]
     paid_cost: float | None
     committed_cost: float | None
-    answers: Annotated[
-        tuple[int, int, int] | None,
-        "Answers still to come, with open assignments: low, median, high. Four simulated runs of "
-        "five are between low and high. null: fewer than 20 runs were simulated.",
+    hours: Annotated[
+        float | None, "Upper bound at the present speed; null if it is too early to say."
     ] = None
-    median: Annotated[int | None, "Median of `answers`, also of fewer than 20 runs."] = None
-    cost: Annotated[tuple[float, float, float] | None, "Cost of `answers`."] = None
-    total: Annotated[tuple[int, int, int] | None, "Answers in all at the end."] = None
-    kept: Annotated[float | None, "Share of simulated runs that finish."] = None
-    finished: Annotated[int, "Number of simulated runs that finish, of `runs`."] = 0
-    runs: Annotated[int, "Number of simulated runs."] = 0
-    epsilon: Annotated[
-        float | None, "Median ε achieved by the runs that end early; null: no run ends early."
-    ] = None
-    time: Annotated[str, "Duration at the present speed, in words."] = ""
-    hours: Annotated[float | None, "Upper bound in hours; null if it is too early to say."] = None
     everybody: FullTestForecast | None = None
-    accuracy: Annotated[
-        float | None,
-        "Mean accuracy that the selected would have, median of the simulations; null if the end "
-        "is not simulated or nobody is selected.",
-    ] = None
-    mean_at_least: Annotated[
-        float | None, "Mean accuracy that the run would state at its end, median."
-    ] = None
-    passing: Annotated[
-        int | None,
-        "Number of workers that the run would select at its pass mark, median; null without a "
-        "mark.",
-    ] = None
     at: Annotated[datetime | None, "Time of the simulation."] = None
 
 
@@ -109,30 +72,20 @@ def forecast_remaining(
         current = forecast is not None and forecast.step == run.steps
         why = forecast.why if forecast and current else ""
         return RunningForecast(why=why or UNSEEN, **spent)  # type: ignore[arg-type]
-    band = remaining_band(forecast, closed)
-    low, median, high = band
-    banded = forecast.has_band
-    hours, time = _remaining_time(run, high if banded else None, at or db_clock.database_now())
+    _, median, high = band = remaining_band(forecast, closed)
+    costs = tuple(_cost_of(run, answers) for answers in band)
+    ranges = {
+        "answers": band,
+        "cost": costs if run.price is not None else None,
+        "hours": _remaining_hours(run, high, at or db_clock.database_now()),
+    }
     return RunningForecast(
         why="",
         **spent,  # type: ignore[arg-type]
-        answers=band if banded else None,
+        **(ranges if forecast.has_band else {}),  # type: ignore[arg-type]
+        **{name: getattr(forecast, name) for name in STORED},
         median=median,
-        cost=tuple(_cost_of(run, answers) for answers in band)
-        if banded and run.price is not None
-        else None,  # type: ignore[arg-type]
-        total=(low + paid, median + paid, high + paid) if banded else None,
-        kept=forecast.kept,
-        finished=round(forecast.kept * forecast.runs),
-        runs=forecast.runs,
-        epsilon=forecast.epsilon,
-        time=time,
-        hours=hours,
         everybody=_full_test_forecast(run, forecast),
-        accuracy=forecast.accuracy,
-        mean_at_least=forecast.mean_at_least,
-        passing=forecast.passing,
-        at=forecast.at,
     )
 
 
@@ -168,25 +121,12 @@ def _full_test_forecast(run: Run, forecast: RunForecast) -> FullTestForecast | N
 # -- time
 
 
-def _remaining_time(run: Run, answers: int | None, now: datetime) -> tuple[float | None, str]:
-    """Bound the hours for so many answers, None if unknown, and say so in a sentence."""
-    if run.status == Run.Status.PAUSED:
-        return None, "The run is paused: no question is assigned until you resume the run."
-    if run.recorded_only:
-        return None, ""
+def _remaining_hours(run: Run, answers: int, now: datetime) -> float | None:
+    """Bound the hours for so many answers; None if unknown."""
+    if run.status == Run.Status.PAUSED or run.recorded_only:
+        return None
     speed = _answers_per_hour(run, now)
-    if speed is None or answers is None:
-        return None, "The duration is too early to say."
-    hours = answers / speed
-    return round(hours, 2), describe_bound(timedelta(hours=min(hours, 10_000)))
-
-
-def describe_bound(span: timedelta) -> str:
-    """Word an upper bound: enough if the crowd keeps its speed."""
-    for most, unit in SPANS:
-        if span <= most:
-            return f"Less than {unit} left at the present speed."
-    return "More than five weeks left at the present speed."
+    return None if speed is None else round(answers / speed, 2)
 
 
 def _answers_per_hour(run: Run, now: datetime) -> float | None:

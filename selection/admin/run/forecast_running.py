@@ -4,24 +4,16 @@ from datetime import timedelta
 
 from selection import reports
 from selection.facts import Facts
-from selection.forecast import running_forecast
 from selection.forecast.selected_quality import describe_selected
 from selection.models import Run
 from selection.reports import Progress
 from selection.reports.durations import format_duration
-from selection.reports.forecast_running import UNSEEN, format_answers
+from selection.reports.forecast_running import format_answers
 from selection.runs import money
 from selection.texts import count_noun, count_points
 
 # Below this share of simulated runs that finish, the run is at risk.
 SAFE = 0.95
-MINUTE = timedelta(minutes=1)
-# Reasons for no forecast, short enough for its place on the page.
-SHORT_REASONS = {
-    UNSEEN: "Estimating… (about a minute)",
-    running_forecast.EARLY: "Available once half of the workers have answered",
-    running_forecast.OPEN: "Available once the roster is closed",
-}
 
 
 def describe_remaining(run: Run, progress: Progress) -> Facts | None:
@@ -37,20 +29,18 @@ def describe_remaining(run: Run, progress: Progress) -> Facts | None:
     paid = money.format_cost(run, forecast.paid)
     so_far = {"spent": paid or number, "given": number if paid else "", "out": forecast.committed}
     if forecast.median is None:
-        unknown = dict.fromkeys(
-            ("about", "amount", "answers", "time", "risk", "basis", "compare", "selected"), ""
-        )
-        return Facts(**so_far, why=SHORT_REASONS.get(forecast.why, forecast.why), **unknown)
-    low, _, high = forecast.answers or [forecast.median] * 3
+        return Facts(**so_far, why=forecast.why, about="", risk="")
+    low, median, high = forecast.answers or [forecast.median] * 3
+    likely = count_noun(median, "more answer")
     answers = format_answers(low, high)
     cost = money.format_cost_range(run, low, high)
     return Facts(
         **so_far,
         why="",
-        about=_describe_likely(forecast),
+        about=likely if forecast.answers and low == high else f"about {likely}",
         amount=cost or answers,
         answers=answers if cost else "",
-        time=forecast.time,
+        time=_describe_time(forecast.hours),
         risk=_describe_risk(run, forecast),
         basis=_basis(forecast),
         compare=_describe_full_test(run, forecast.everybody),
@@ -60,14 +50,10 @@ def describe_remaining(run: Run, progress: Progress) -> Facts | None:
     )
 
 
-def _describe_likely(forecast: reports.RunningForecast) -> str:
-    median = forecast.median or 0
-    is_certain = forecast.answers is not None and forecast.answers[0] == forecast.answers[2]
-    phrase = f"{'' if is_certain else 'about '}{count_noun(median, 'more answer')}"
-    if forecast.hours is None or not forecast.answers or not forecast.answers[2]:
-        return phrase
-    span = timedelta(hours=forecast.hours * median / forecast.answers[2])
-    return f"{phrase}, {format_duration(span) if span >= MINUTE else 'less than a minute'}"
+def _describe_time(hours: float | None) -> str:
+    if hours is None:
+        return ""
+    return f"At most {format_duration(timedelta(hours=hours))} at the present speed."
 
 
 def _basis(forecast: reports.RunningForecast) -> str:
@@ -84,16 +70,16 @@ def format_cost(run: Run, answers: int) -> str:
 
 
 def _describe_risk(run: Run, forecast: reports.RunningForecast) -> str:
-    if forecast.kept is None or forecast.kept >= SAFE or run.fixed_budget:
+    if forecast.finished >= SAFE * forecast.runs:
         return ""
     unfinished = forecast.runs - forecast.finished
     chance = (
         f"In {unfinished} of {count_noun(forecast.runs, 'simulation')} the questions or the budget "
         "ran out first"
     )
-    if forecast.epsilon is None or forecast.epsilon >= 1:
+    if forecast.epsilon_at_end is None or forecast.epsilon_at_end >= 1:
         return f"{chance}, without any guarantee."
-    reached = count_points(reports.rounded_up(forecast.epsilon))
+    reached = count_points(reports.rounded_up(forecast.epsilon_at_end))
     target = count_points(run.epsilon)
     return f"{chance}. Most of these simulations achieved {reached}; the target is {target}."
 

@@ -1,5 +1,6 @@
 """Forecast of a draft's cost."""
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -7,24 +8,13 @@ from django.http import HttpRequest
 from ninja import Field, Schema, Status
 
 from selection.api.base import api, find_object, requester_name
-from selection.api.fields import Id, declared_by
+from selection.api.fields import Id
+from selection.api.forecasts import RowOut
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, draft_forecast
-from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import Run
-from selection.runs import money
 from selection.runs.roster import worker_prices
 from selection.runs.roster.worker_prices import AnswerPrice
-
-ELSEWHERE = (
-    *("title", "guarantee", "keeps", "fixed_budget", "answers_per_worker", "out_of_questions"),
-    *("out_of_budget", "loss", "recommended", "cannot"),
-)
-
-
-@declared_by(Forecast, without=ELSEWHERE)
-class CostOut(Schema):
-    """Answers and money that a run is expected to cost by one algorithm."""
 
 
 class ExpectedOut(Schema):
@@ -32,8 +22,8 @@ class ExpectedOut(Schema):
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1: the numbers get firmer until it is 1.")
     currency: str
-    own: CostOut | None = Field(description="null: its algorithm cannot be forecast for this run.")
-    recommended: CostOut | None = Field(
+    own: RowOut | None = Field(description="null: its algorithm cannot be forecast for this run.")
+    recommended: RowOut | None = Field(
         description="null: there are no numbers yet, because the pool is large. Ask again."
     )
     basis: str = Field(description="Origin of the costs if models take part; empty otherwise.")
@@ -86,11 +76,6 @@ def _find_price(run: Run) -> AnswerPrice:
 
 
 def _cost_payload(run: Run, row: Forecast) -> dict[str, Any]:
-    price, cost = _find_price(run), None
-    if isinstance(price, ExpectedCost):
-        cost = [round(price.amount * count, 9) for count in row.answers or ()]
-    elif price is not None:
-        cost = [money.compute_cost(count, price, run.currency) for count in row.answers or ()]
-    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {
-        "cost": cost or None
-    }
+    price = _find_price(run)
+    costs = [worker_prices.compute_cost(count, price, run.currency) for count in row.answers or ()]
+    return asdict(row) | {"cost": costs if price is not None and costs else None}

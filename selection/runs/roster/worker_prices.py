@@ -79,13 +79,20 @@ def estimate_model_costs(pool: Pool, question_set: QuestionSet) -> dict[int, Exp
     return expected_costs.estimate_costs(list(rows), question_set)
 
 
+def compute_cost(answers: int, price: AnswerPrice, currency: str) -> Decimal | None:
+    """Compute the price of so many answers; None if it is unknown."""
+    if isinstance(price, ExpectedCost):
+        return price.amount * answers
+    return None if price is None else money.compute_cost(answers, price, currency)
+
+
 def format_price(answers: int, price: AnswerPrice, currency: str) -> str:
     """Word the price of so many answers; empty if it is unknown."""
-    if price is None:
+    cost = compute_cost(answers, price, currency)
+    if cost is None:
         return ""
-    if isinstance(price, ExpectedCost):
-        return money.format_call_cost(price.amount * answers, currency)
-    return money.format_amount(money.compute_cost(answers, price, currency), currency)
+    calls = isinstance(price, ExpectedCost)
+    return (money.format_call_cost if calls else money.format_amount)(cost, currency)
 
 
 def describe_basis(price: AnswerPrice, currency: str) -> str:

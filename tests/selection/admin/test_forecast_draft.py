@@ -47,7 +47,8 @@ def test_a_forecast_is_made_on_request_and_kept(requester):
     text = order(requester, run)
     answers = draft_forecast.draft_forecast(run).own.median
     assert f"Estimated cost: about €{answers / 20:.2f}, {answers} answers" in text
-    assert "Too few simulations yet (1): finished in 1 of 1 simulation." in text
+    assert "too few simulations yet (1)" in text
+    assert "finished in 1 of 1 simulation" in text
     assert "80% range" not in text
     assert "Allow" not in text
 
@@ -55,7 +56,7 @@ def test_a_forecast_is_made_on_request_and_kept(requester):
 def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requester):
     run = draft(algorithm="lucb")
     text = order(requester, run)
-    assert "Too few simulations yet (1): finished in 0 of 1 simulation." in text
+    assert "too few simulations yet (1)" in text
     assert "In 1 of 1 simulation the questions would run out" in text
     assert "Import more questions" in text
     assert "You can start the run anyway" in text

@@ -1,12 +1,10 @@
 """Forecasts of drafts by the API."""
 
-from types import SimpleNamespace
-
 import pytest
 from django.test import Client
 
 from selection.api.run import forecast_draft
-from selection.forecast import forecast_requests
+from selection.forecast import Forecast, forecast_requests
 from selection.models import Endpoint, ForecastRequest, ModelServer
 from selection.outbox import celery_messages, jobs
 from tests.worlds import make_run
@@ -64,6 +62,6 @@ def test_models_cost_their_prices(api):
         Endpoint.objects.create(worker=worker, server=server, model="m", price_call="0.00002")
     told = api.post(f"/api/runs/{run.pk}/expected").json()
     assert told["basis"].startswith("Costs are the most that the calls can cost, 0.00002 $")
-    row = SimpleNamespace(answers=(100, 200, 300))
+    row = Forecast(algorithm="universal", title="", options={}, answers=(100, 200, 300))
     costs = map(float, forecast_draft._cost_payload(run, row)["cost"])
     assert [*costs] == [0.002, 0.004, 0.006]
