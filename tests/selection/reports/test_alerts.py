@@ -147,7 +147,7 @@ def test_page_and_api_show_alerts(requester, client, token):
         (40, "40 seconds"),
         (119, "119 seconds"),
         (120, "2 minutes"),
-        (7199, "119 minutes"),
+        (7199, "120 minutes"),
         (7200, "2 hours"),
         (200_000, "2 days"),
     ],
