@@ -19,9 +19,6 @@ from selection.outbox import jobs
 from .base import api, describe_location, requester_name
 from .fields import declared_by
 
-Band = tuple[int, int, int]
-Money = tuple[float, float, float]
-
 
 class TallyIn(Schema):
     """A worker's past answers."""
@@ -85,17 +82,10 @@ class RowOut(Schema):
     answers_per_worker: LoadOut | None
 
 
-class PointOut(Schema):
-    """A point of a curve."""
+class PointOut(RowOut):
+    """A point of a curve: a row at this value."""
 
     at: float = Field(description="The value of ε or K.")
-    answers: Band | None = Field(description="Low, median, high; null below 20 runs.")
-    median: int
-    runs: int = Field(description="Simulated runs.")
-    cost: Money | None
-    feasible: bool = Field(description="False if questions or budget run out.")
-    algorithm: str
-    title: str
 
 
 class CurvesOut(Schema):

@@ -55,18 +55,6 @@ class RangeBelief:
                 "lower number first, for example 0.6-0.9."
             )
 
-    @classmethod
-    def read(cls, text: str) -> "RangeBelief":
-        """Parse "0.6-0.9" or "60-90 %"."""
-        low, _, high = text.replace("–", "-").replace("%", "").partition("-")
-        try:
-            numbers = np.array([float(low), float(high)])
-        except ValueError:
-            numbers = np.array([1.0, 0.0])  # an invalid range: refused below
-        if numbers.max() > 1 and numbers.min() >= 1:
-            numbers = numbers / 100
-        return cls(*numbers.tolist())
-
     @property
     def words(self) -> str:
         ends = f"{format_figure(self.low)} and {format_figure(self.high)}"

@@ -42,11 +42,7 @@ class Contender:
 
     @property
     def fixed_budget(self) -> bool:
-        return self.guarantee.fixed == "budget"
-
-    @property
-    def spends_budget(self) -> bool:
-        """The same as ``fixed_budget``, for an algorithm that may not fit this plan."""
+        """True if it always spends the budget. It may not fit this plan."""
         return SELECTORS[self.name].guarantee.fixed == "budget"
 
     @property
@@ -114,6 +110,6 @@ def _list_by_mark(plan: Plan) -> list[Contender]:
 
 def _can_run(contender: Contender) -> bool:
     try:
-        return contender.fixed_budget or contender.guarantee.goal is not Goal.NONE
+        return contender.guarantee.goal is not Goal.NONE or contender.fixed_budget
     except ProblemError:
         return False

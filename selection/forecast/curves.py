@@ -1,13 +1,13 @@
 """Costs for other ε and other K: a few points of each, for a few algorithms."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict
 from typing import Any
 
-from .candidates import Contender, suitable_contenders
+from .candidates import Contender
 from .parts import Part
 from .plan import Plan
-from .rows import Forecast, SimulationLedger, cost_in_money, summary
+from .rows import Forecast, SimulationLedger, build_row
 
 EPSILONS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # of the workers: other values of K
@@ -15,22 +15,12 @@ SHOWN = 3  # algorithms
 
 
 def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
-    plans = [("epsilon", at, plan.replace_epsilon(at)) for at in EPSILONS if at != plan.epsilon]
-    plans += [("k", k, replace(plan, k=k)) for k in _k_values(plan)]
-    return [
-        (curve, at, replace(contender, plan=varied))
-        for contender in contenders_in_chart(plan, rows)
-        for curve, at, varied in plans
-    ]
-
-
-def contenders_in_chart(plan: Plan, rows: Sequence[Forecast]) -> list[Contender]:
-    """Choose the first that guarantee the goal and take an ε, in the order of the table."""
-    contenders = {
-        (contender.name, contender.title): contender for contender in suitable_contenders(plan)
-    }
-    charted = [contenders[row.algorithm, row.title] for row in rows if row.keeps]
-    return [contender for contender in charted if "epsilon" in contender.selector().needs][:SHOWN]
+    """List (curve, value, contender) of the table's first that guarantee the goal and take an ε."""
+    points = [("epsilon", at) for at in EPSILONS if at != plan.epsilon]
+    points += [("k", k) for k in _k_values(plan)]
+    charted = [Contender(row.algorithm, plan, row.options) for row in rows if row.keeps]
+    with_epsilon = [each for each in charted if "epsilon" in each.selector().needs]
+    return [(curve, at, each) for each in with_epsilon[:SHOWN] for curve, at in points]
 
 
 def _k_values(plan: Plan) -> list[int]:
@@ -53,15 +43,4 @@ def curve_points(plan: Plan, simulated: Sequence[Part]) -> dict[str, list[dict[s
 
 
 def _point_values(at: float, ledger: SimulationLedger) -> dict[str, Any]:
-    contender, plan = ledger.contender, ledger.contender.plan
-    answers, median = summary(plan, ledger.plays)
-    return {
-        "at": at,
-        "answers": answers,
-        "median": median,
-        "runs": len(ledger.plays),
-        "cost": cost_in_money(plan, answers),
-        "feasible": ledger.feasible,
-        "algorithm": contender.name,
-        "title": contender.title,
-    }
+    return {"at": at, **asdict(build_row(ledger.contender.plan, ledger))}

@@ -15,23 +15,14 @@ from selection.models import ForecastRequest, Run, exposure, pass_marks
 from selection.runs.roster import eligibility
 from selection.runs.settings import drafts, validation
 from selection.texts import count_noun
-from topk import Goal
 
 from . import forecast_requests, inputs, mark_cost
 from .bands import MANY
 from .beliefs import Belief, DefaultBelief
 from .candidates import suitable_contenders
-from .plan import Plan
+from .plan import GOALS, Plan
 from .refining import has_enough_runs, simulate_one_more
 from .rows import Forecast, SimulationLedger, build_row
-
-GOALS = {
-    Goal.AGGREGATE: "group",
-    Goal.EXPLORE_K: "every",
-    Goal.EXACT: "exact",
-    Goal.MARK: "mark",
-    Goal.NONE: "group",
-}
 
 OWN_SECONDS = 5.0  # of a processor, for one algorithm alone
 
@@ -58,7 +49,9 @@ class DraftForecast:
 
 
 def goal_of(algorithm: str) -> str:
-    return GOALS[ALGORITHMS[algorithm].guarantee.goal]
+    """Find the goal that the algorithm guarantees; a group for one without a guarantee."""
+    goal = ALGORITHMS[algorithm].guarantee.goal
+    return next((name for name, (first, *_) in GOALS.items() if first is goal), "group")
 
 
 def plan_of_draft(run: Run) -> Plan:
@@ -76,7 +69,7 @@ def plan_of_draft(run: Run) -> Plan:
         left=exposure.answers_left(run.question_set, workers),
         met=eligibility.count_passed_over(run),
         budget=run.budget,
-        goal=GOALS[run.selector_class.guarantee.goal],
+        goal=goal_of(run.algorithm),
         mark=run.pass_mark,
     )
 
@@ -93,13 +86,10 @@ def request_draft_forecast(run: Run, by: str = "") -> ForecastRequest:
 
 
 def draft_forecast(run: Run) -> DraftForecast | None:
-    """Find the forecast; None until it has been requested, and if the run cannot be forecast."""
-    try:
-        plan = plan_of_draft(run)
-        pk = inputs.forecast_id(plan, belief_of_draft(run), run.pool.team_id)
-        job = ForecastRequest.objects.filter(pk=pk).first()
-    except Refused:
-        return None
+    """Find the forecast; None until it is requested. Raises Refused if the run cannot have one."""
+    plan = plan_of_draft(run)
+    pk = inputs.forecast_id(plan, belief_of_draft(run), run.pool.team_id)
+    job = ForecastRequest.objects.filter(pk=pk).first()
     if job is None:
         return None
     forecast_requests.touch_forecast(job)

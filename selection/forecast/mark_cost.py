@@ -13,15 +13,12 @@ def describe_mark_cost(mark: float, workers: int, delta: float) -> str:
     for share in ABOVE:
         accuracy = mark + share * (1 - mark)
         if answers := expected_answers(accuracy, mark, workers, delta):
-            examples.append(f"{count_noun(answers, 'answer')} from a worker with {_say(accuracy)}")
+            noun = count_noun(answers, "answer")
+            examples.append(f"{noun} from a worker with {_percent(accuracy)} right")
     return (
         f"To show that a selected worker reaches the pass mark of {_percent(mark)} takes about "
         f"{' and '.join(examples)}. The forecast leaves out those that the rule does not need."
     )
-
-
-def _say(accuracy: float) -> str:
-    return f"{_percent(accuracy)} right"
 
 
 def _percent(share: float) -> str:

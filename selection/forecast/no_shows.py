@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from selection.algorithms import OUR_RULES
 
-from .candidates import Contender, suitable_contenders
+from .candidates import Contender
 from .plan import Plan
 from .rows import Forecast
 
@@ -29,9 +29,9 @@ def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, 
     if plan.k >= count_starting(plan.workers):
         return []
     rules = {row.algorithm: row for row in reversed(rows) if row.algorithm in OUR_RULES}
-    chosen = {(row.algorithm, row.title) for row in [*rows[:1], *rules.values()] if not row.cannot}
+    chosen = [*rows[:1], *(row for row in rules.values() if row not in rows[:1])]
     return [
-        (CURVE, SHARE, contender)
-        for contender in suitable_contenders(plan)
-        if (contender.name, contender.title) in chosen
+        (CURVE, SHARE, Contender(row.algorithm, plan, row.options))
+        for row in chosen
+        if not row.cannot
     ]

@@ -131,7 +131,7 @@ def _merit_key(row: Forecast) -> tuple[bool, bool, float, int]:
 
 def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
     contender, plays = ledger.contender, ledger.plays
-    answers, median = summary(plan, plays)
+    answers, median = _summarise(plan, plays)
     most_per_run = [play.most for play in plays]
     return Forecast(
         algorithm=contender.name,
@@ -142,7 +142,7 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         fixed_budget=contender.fixed_budget,
         answers=answers,
         median=median,
-        cost=cost_in_money(plan, answers),
+        cost=_cost_in_money(plan, answers),
         answers_per_worker={
             "mean": round(median / plan.workers, 1),
             "most": int(np.median(most_per_run)),
@@ -168,13 +168,15 @@ def _failed_row(contender: Contender, reason: str) -> Forecast:
         algorithm=contender.name,
         title=contender.title,
         options=contender.options,
-        fixed_budget=contender.spends_budget,
+        fixed_budget=contender.fixed_budget,
         why=reason,
         cannot=reason,
     )
 
 
-def summary(plan: Plan, plays: Sequence[SimulatedRun]) -> tuple[tuple[int, int, int] | None, int]:
+def _summarise(
+    plan: Plan, plays: Sequence[SimulatedRun]
+) -> tuple[tuple[int, int, int] | None, int]:
     """Summarise (low, median, high) of the answers, or None with too few runs, and the median."""
     answers = [play.answers for play in plays]
     if len(answers) < MANY:
@@ -183,7 +185,7 @@ def summary(plan: Plan, plays: Sequence[SimulatedRun]) -> tuple[tuple[int, int, 
     return band, band[1]
 
 
-def cost_in_money(
+def _cost_in_money(
     plan: Plan, answers: tuple[int, int, int] | None
 ) -> tuple[float, float, float] | None:
     if plan.price is None or answers is None:

@@ -22,9 +22,12 @@ from .changes import ChangeView
 
 
 def draft_facts(run: Run) -> dict[str, Any]:
-    forecast = draft_forecast.draft_forecast(run)
+    try:
+        forecast = draft_forecast.draft_forecast(run)
+    except Refused as refusal:
+        return {"expected": None, "cannot_expect": str(refusal)}
     if forecast is None:
-        return {"expected": None, "cannot_expect": _draft_refusal(run)}
+        return {"expected": None}
     row = forecast.own
     price = worker_prices.expected_price(run.pool, run.question_set, run.price)
     return {
@@ -37,14 +40,6 @@ def draft_facts(run: Run) -> dict[str, Any]:
         "basis": worker_prices.describe_basis(price, run.currency),
         "ways": possible_changes(run, forecast),
     }
-
-
-def _draft_refusal(run: Run) -> str:
-    try:
-        draft_forecast.plan_of_draft(run)
-    except Refused as refusal:
-        return str(refusal)
-    return ""
 
 
 def possible_changes(run: Run, forecast: DraftForecast) -> list[Facts]:

@@ -316,7 +316,7 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
                 return forecast.belief_from_run(self._run_chosen(cleaned))
             if kind == "range":
                 return _parse_range(cleaned["low"], cleaned["high"])
-            return RangeBelief.read(kind) if kind else DefaultBelief()
+            return RangeBelief(*map(float, kind.split("-"))) if kind else DefaultBelief()
         except Refused as refusal:
             raise FieldError(field, str(refusal)) from refusal
 

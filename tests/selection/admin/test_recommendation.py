@@ -25,7 +25,7 @@ def first_numbers_only(monkeypatch):
 def row(algorithm: str, variant: str = "", **values: object) -> Forecast:
     title = algorithm.capitalize() + (f", {variant}" if variant else "")
     options = {"accuracy": variant} if variant else {}
-    return Forecast(algorithm, title, options, **values)
+    return Forecast(algorithm=algorithm, title=title, options=options, **values)
 
 
 ROWS = [
