@@ -11,7 +11,7 @@
 
 from . import simulate
 from .accuracy import LIKE_THESE, THIS_SET
-from .credible import DOUBT, prior_from_tallies
+from .credible import DOUBT
 from .early_selection import EarlySelection, select_early, select_remaining
 from .guarantee import ASSUMPTIONS, Goal, Guarantee, rounded_up
 from .options import Option
@@ -65,7 +65,6 @@ __all__ = [
     "compact_memory",
     "expand_memory",
     "pack_memory",
-    "prior_from_tallies",
     "rounded_up",
     "score_options",
     "select",

@@ -1,12 +1,10 @@
-"""`credible`: stop, choice, check, prior and calibration."""
-
-import json
+"""`credible`: stop, choice, check and calibration."""
 
 import numpy as np
 import pytest
 
 from topk import SELECTORS, Problem, ProblemError
-from topk.credible import allocation, prior_from_tallies
+from topk.credible import allocation
 from topk.credible import selector as module
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.posterior import Posterior
@@ -68,9 +66,8 @@ def test_step_computes_the_posterior_once(monkeypatch):
 
 
 def test_a_rebuilt_selector_judges_bit_for_bit_the_same():
-    options = json.loads(json.dumps({"prior": told(pool(7), 20).summary(10)}))
-    one = told(pool(8), 8, **options)
-    other = Credible(one.problem, restored(stored(one.state)), **options)
+    one = told(pool(8), 8)
+    other = Credible(one.problem, restored(stored(one.state)))
     assert other.standing().gap == one.standing().gap
     assert (other.standing().lower == one.standing().lower).all()
     assert (other.ask(30) == one.ask(30)).all()
@@ -228,54 +225,6 @@ def test_sentences_of_other_rules_do_not_mention_pools(name):
     problem = Problem(40, 1 if name == "lil-ucb" else 8, 0.05, 0.05)
     assert "pools" not in SELECTORS[name].guarantee.sentence(problem)
     assert not SELECTORS[name].guarantee.average
-
-
-# -- the prior from an earlier pool
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {},
-        {"tallies": [[1, 2, 3]]},
-        {"tallies": [[1, 2]], "worth": 5},
-        {"tallies": [[3, 2, 1]], "worth": 5},
-        {"tallies": [[1, 2, 3]], "worth": -1},
-        {"tallies": "many", "worth": 5},
-        {"tallies": [[1, 2, None]], "worth": 5},
-    ],
-)
-def test_invalid_prior_is_refused(option):
-    with pytest.raises(ProblemError, match="prior"):
-        Credible(Problem(5, 2, 0.1, 0.1), prior=option)
-
-
-def test_summary_equals_the_tallies():
-    option = told([1.0, 1.0, 0.0, 0.0], [3, 3, 2, 0], Problem(4, 2, 0.1, 0.1)).summary(worth=2)
-    assert option == {"tallies": [[0.0, 2.0, 1.0], [3.0, 3.0, 2.0]], "worth": 2}
-    prior = Credible(Problem(5, 2, 0.1, 0.1), prior=option)._prior
-    assert prior.tallies[:, 2].sum() == pytest.approx(2)
-
-
-def test_prior_moves_the_first_estimate_and_is_never_used_silently():
-    earlier = told(np.full(200, 0.95), 30).summary(100)
-    plain, informed = (told([0.5] * 20, 1, prior=prior) for prior in (None, earlier))
-    assert informed.standing().mean.mean() > plain.standing().mean.mean() + 0.1
-    assert plain.standing().gap == told([0.5] * 20, 1).standing().gap
-
-
-def test_an_earlier_pool_saves_small_pools_answers():
-    """Twenty workers much alike say little of their population; three hundred said it before."""
-    rng, problem, spent = np.random.default_rng(6), Problem(20, 4, 0.07, 0.1), np.zeros(2)
-    accuracy = rng.beta(60, 15, 300)
-    earlier = prior_from_tallies(
-        rng.binomial(20, accuracy).astype(float), np.full(300, 20), worth=300
-    )
-    for seed in range(6):
-        truth = pool(seed, 20, 60, 15)
-        for i, prior in enumerate((None, earlier)):
-            spent[i] += run(truth, problem, seed, 40, prior=prior).state.pulls.sum()
-    assert spent[1] < 0.9 * spent[0]
 
 
 # -- calibration

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from topk import Problem
-from topk.credible import prior_from_tallies
 from topk.credible.selector import Credible
 
 from .pools import pool, run
@@ -12,8 +11,7 @@ from .pools import pool, run
 
 def test_selector_never_stops_before_half_the_workers_have_two_answers():
     """All answers are right, and epsilon is so wide that the model alone would stop at once."""
-    earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
-    selector = Credible(Problem(6, 2, 0.5, 0.2), prior=earlier)
+    selector = Credible(Problem(6, 2, 0.5, 0.2))
     for arm in [0, 1, 2, 3, 4, 5, 0, 1, 2]:
         assert not selector.stop()
         assert selector.standing().gap == 1
@@ -22,8 +20,7 @@ def test_selector_never_stops_before_half_the_workers_have_two_answers():
 
 
 def test_selector_never_stops_before_k_workers_have_two_answers():
-    earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
-    selector = Credible(Problem(60, 50, 0.5, 0.2), prior=earlier)
+    selector = Credible(Problem(60, 50, 0.5, 0.2))
     selector.tell(np.arange(49), np.full(49, 9.0), 9)
     assert not selector.stop()
     selector.tell([49], [2.0], 2)

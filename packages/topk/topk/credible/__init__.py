@@ -2,7 +2,6 @@
 
 from .goodness_of_fit import DOUBT
 from .means import posterior_means
-from .population import prior_from_tallies
 from .selector import Credible
 
-__all__ = ["DOUBT", "Credible", "posterior_means", "prior_from_tallies"]
+__all__ = ["DOUBT", "Credible", "posterior_means"]

@@ -10,15 +10,11 @@ likelihood is that of the tallies, each worker's accuracy summed out over the ce
 is found at its mode by damped Newton steps and drawn from by importance sampling around it.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import lgamma, log, pi
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-from topk.problem import ProblemError
 
 from .grid import BENDS, FIRST_BEND, LAST_BEND, Floats, Grid
 from .mode import TINY, climb_to_mode
@@ -34,7 +30,6 @@ class Prior:
     conc, conc_sd    of the log of its concentration a + b
     bend_sd          scale of c_j: bend_sd * j ** -bend_decay
     bend_nu          c as a whole is Student t: small bends for most pools, large ones for odd pools
-    tallies          float64 (m, 3), of an earlier pool: right, answers, number of such workers
     """
 
     mean: float = 0.5
@@ -44,7 +39,6 @@ class Prior:
     bend_sd: float = 1.0
     bend_decay: float = 0.3
     bend_nu: float = 3.0
-    tallies: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     @cached_property
     def centre(self) -> Floats:
@@ -79,48 +73,11 @@ class Prior:
         return result
 
 
-def prior_from(option: dict[str, Any] | None) -> Prior:
-    """Compute the prior of the option that ``Credible.summary`` made; the plain one for None.
-
-    Raises ProblemError for an invalid option.
-    """
-    if option is None:
-        return Prior()
-    try:
-        tallies = np.array(option["tallies"], float).reshape(-1, 3)
-        worth = float(option["worth"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ProblemError(
-            "prior needs tallies, a list of (right, answers, workers), and worth, a number."
-        ) from error
-    hits, answers, workers = tallies.T
-    if not (0 <= worth < np.inf and np.isfinite(tallies).all() and (tallies >= 0).all()):
-        raise ProblemError("prior must be made of numbers that are 0 or more.")
-    if (hits > answers).any():
-        raise ProblemError("prior has a worker with more right answers than answers.")
-    share = min(1.0, worth / max(workers.sum(), 1))
-    return Prior(tallies=np.c_[hits, answers, workers * share])
-
-
-def prior_from_tallies(
-    right: Floats, answers: NDArray[np.int64], worth: float = 20
-) -> dict[str, Any]:
-    """Build the option ``prior`` for a later run over such workers.
-
-    right    (n,) right answers of each worker of the earlier run
-    answers  (n,) answers
-    worth    number of workers for which the earlier run counts in all; never more than it had
-    """
-    tested = answers > 0
-    rows, count = np.unique(np.c_[right, answers][tested], axis=0, return_counts=True)
-    return {"tallies": np.c_[rows, count].tolist(), "worth": worth}
-
-
 class Population:
     """The posterior of a smooth population, given tallies and how many workers have each.
 
-    tallies    the pool's own: right, answers, workers
-    like       (G, M) the tallies' likelihood, the earlier pool's included
+    tallies    right, answers, workers
+    like       (G, M) their likelihood
     workers    (G,) number of workers with each
     mode       (P,) the likeliest population
     """
@@ -129,10 +86,6 @@ class Population:
         self, grid: Grid, prior: Prior, right: Floats, answers: Floats, workers: Floats
     ) -> None:
         self.grid, self.prior, self.tallies = grid, prior, (right, answers, workers)
-        old_right, old_answers, old_workers = prior.tallies.T
-        if old_workers.size:
-            right, answers = np.r_[right, old_right], np.r_[answers, old_answers]
-            workers = np.r_[workers, old_workers]
         self.like, self.workers = grid.likelihood(right, answers), workers
         self.mode, curvature = prior.centre.copy(), np.empty((2 + BENDS, 2 + BENDS))
         prior_known = (prior.centre, prior.precision, prior.bend_nu)

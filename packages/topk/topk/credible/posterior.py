@@ -199,7 +199,7 @@ class Posterior:
         self.right, self.answers = right[first], answers[first].astype(float)
         self.grid = grid_for(big)
         self.population = Population(self.grid, prior, self.right, self.answers, self.workers)
-        self.like = self.population.like[: self.right.size]
+        self.like = self.population.like
         self.draws = self._first()
         self.average = self.averaged(self.draws.weight)
 
@@ -268,7 +268,7 @@ class Posterior:
         drawn.
         """
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
-        w, norm = w[rows], np.ascontiguousarray(fit[: self.right.size, rows])
+        w, norm = w[rows], np.ascontiguousarray(fit[:, rows])
         return Draws(w, logs[rows], rows >= known, norm, self._borders(w, norm, self.workers))
 
     def _borders(self, w: Floats, norm: Floats, workers: Floats) -> Counts:

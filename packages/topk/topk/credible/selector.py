@@ -22,7 +22,7 @@ from topk.water_filling import fill_level
 from .allocation import AnswerValue, share_out
 from .goodness_of_fit import GoodnessOfFit
 from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, GAPS, LARGE, LONG, MUCH, VERY_LONG, run_length
-from .population import prior_from, prior_from_tallies
+from .population import Prior
 from .population_summary import summarise_population
 from .posterior import Posterior
 from .posterior_risk import PosteriorRisk
@@ -76,14 +76,6 @@ class Credible(Selector):
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(
-            "prior",
-            None,
-            "What an earlier run over such workers counts for: its tallies, a list of (right, "
-            "answers, workers), and worth, the number of workers that all of them count as.",
-            "object",
-            by_hand=False,
-        ),
-        Option(
             "share",
             1.0,
             "Share of δ that it uses; 0.5 costs about a tenth more answers, for crowds that "
@@ -101,7 +93,6 @@ class Credible(Selector):
     def _check(self) -> None:
         if self.problem.epsilon <= 0:
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
-        self._prior = prior_from(self.options["prior"])
         if self._cautious:
             self.guarantee = replace(self.guarantee, among=WITH_GAPS)
         limits = name_limits(self.problem)
@@ -125,7 +116,7 @@ class Credible(Selector):
         With new draws each time, a run that is looked at often would stop at a lucky one.
         """
         problem, state = self.problem, self.state
-        posterior = Posterior(state.rewards, state.pulls, self._prior, problem.k, DRAWS)
+        posterior = Posterior(state.rewards, state.pulls, Prior(), problem.k, DRAWS)
         delta = problem.delta * self.options["share"]
         if self._cautious:
             posterior, delta = posterior.fearing_gaps(), delta * CAUTIOUS_SHARE
@@ -257,10 +248,6 @@ class Credible(Selector):
             posterior = self._posterior_risk().posterior
             self._fit = GoodnessOfFit.build(posterior.population, posterior.draws.effective)
         return self._fit
-
-    def summary(self, worth: float = 20) -> dict[str, Any]:
-        """Build the option ``prior`` for a later run over such workers."""
-        return prior_from_tallies(self.state.rewards, self.state.pulls, worth)
 
     # -- choosing
 

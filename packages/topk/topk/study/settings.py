@@ -19,7 +19,6 @@ class AlgorithmOptions(TypedDict, total=False):
     matching: Any
     parameters: str
     planned_for: int
-    prior: Any
     quotas: Any
     schedule: str
     share: float
