@@ -5,6 +5,7 @@ import io
 import json
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -39,6 +40,12 @@ def test_selected_workers_are_exported_as_csv_and_json(requester):
     document = json.loads(requester.get(admin_url("run_export", run.pk, "json")).getvalue())
     assert sum(row["selected"] for row in document["workers"]) == 2
     assert document["certified"] is True
+
+
+def test_pages_link_only_to_formats_that_exist():
+    pages = "".join(page.read_text() for page in Path("templates").rglob("*.html"))
+    linked = set(re.findall(r"admin:selection_run_export' run\.pk '([\w-]+)'", pages))
+    assert {"csv", "xlsx"} <= linked <= set(FORMATS)
 
 
 def test_links_file_gives_workers_their_own_link(requester, client):

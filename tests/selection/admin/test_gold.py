@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.auth.models import Permission, User
 
 from selection import engine
 from selection.models import Answer, Question, Run
@@ -56,6 +57,18 @@ def test_change_of_an_asked_question_is_confirmed_with_its_effects(requester, ru
     assert (event.who, event.why) == ("requester", "a slip of the pen")
     for answer in Answer.objects.filter(assignment__question=question):
         assert answer.right == (answer.response == "yes")
+
+
+def test_a_viewer_is_offered_no_correction(requester, run, client):
+    page = admin_url("questionset_gold", run.question_set_id) + f"?run={run.pk}"
+    assert "Retire question…" in text_of(requester.get(page))
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    names = ["view_run", "view_question", "view_questionset", "view_answer"]
+    viewer.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(viewer)
+    text = text_of(client.get(page))
+    assert "Right less often" in text
+    assert "Retire question…" not in text
 
 
 def test_a_bad_change_is_refused_on_the_form(requester, run):
