@@ -49,6 +49,14 @@ class Withdrawn(Conflict):
     """The assignment was withdrawn before its answer came."""
 
 
+class Met(Conflict):
+    """The worker had met the question before."""
+
+
+class Retired(Conflict):
+    """The question counts no more."""
+
+
 class TooLate(Conflict):
     """The time to answer is over."""
 

@@ -1,16 +1,27 @@
 """Answers that do not count: the one place where every door leaves them, with the reason.
 
-The first one of a reason is an event of the run; its page and the API have the numbers. A repeat
-changes nothing, because an assignment has one row.
+The first one of a reason is an event of the run or watch; its page and the API have the numbers. A
+repeat changes nothing, because an assignment has one row, as have the worker and question of gold.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from selection import db_clock
-from selection.errors import Answered, Conflict, Refused, TooLate, Withdrawn
+from django.utils.crypto import salted_hmac
+
+from selection import audit, db_clock
+from selection.errors import (
+    Answered,
+    Conflict,
+    Met,
+    NotFound,
+    Refused,
+    Retired,
+    TooLate,
+    Withdrawn,
+)
 from selection.history import events
-from selection.models import Assignment, Run, UncountedAnswer
+from selection.models import Assignment, Run, UncountedAnswer, Watch, plain_key
 
 Reason = UncountedAnswer.Reason
 EVENT = "uncounted"  # kind of the event
@@ -24,6 +35,8 @@ def reason_of(refusal: Refused) -> Reason | None:
         (TooLate, Reason.LATE),
         (Answered, Reason.CHANGED),
         (Withdrawn, Reason.WITHDRAWN),
+        (Met, Reason.MET),
+        (Retired, Reason.RETIRED),
         (Conflict, Reason.ENDED),
     ):
         if isinstance(refusal, kind):
@@ -35,12 +48,12 @@ def note_answers(reason: Reason, door: str, assignments: Collection[int]) -> Non
     """Note answers to these assignments, of which some may be withdrawn."""
     now = db_clock.database_now()
     withdrawn = UncountedAnswer.objects.filter(number__in=assignments, at=None)
-    for run in set(withdrawn.order_by().values_list("run", flat=True)):
-        _tell(run, Reason.WITHDRAWN)
+    for run in Run.objects.filter(uncounted__in=withdrawn).distinct():
+        _tell_run(run, Reason.WITHDRAWN)
     withdrawn.update(at=now, door=door)
     rows = Assignment.objects.filter(pk__in=assignments).order_by()
     columns = ("candidate__run", "candidate", "question", "pk")
-    _store(reason, door, rows.values_list(*columns))
+    _store(door, _build_rows(reason, rows.values_list(*columns)))
 
 
 def note_rows(run: Run, door: str, rows: Iterable[tuple[int, int, str]]) -> None:
@@ -58,7 +71,7 @@ def note_rows(run: Run, door: str, rows: Iterable[tuple[int, int, str]]) -> None
             reason = _reason_of_row(run, number, expired, first)
             by_reason[reason].append((run.pk, candidate, question, number))
     for reason, places in by_reason.items():
-        _store(reason, door, places)
+        _store(door, _build_rows(reason, places))
 
 
 def _reason_of_row(run: Run, number: int | None, expired: bool | None, first: str | None) -> Reason:
@@ -71,30 +84,53 @@ def _reason_of_row(run: Run, number: int | None, expired: bool | None, first: st
     return Reason.CHANGED if first else Reason.RETIRED
 
 
-def _store(reason: Reason, door: str, rows: Iterable[tuple[int, int, int, int | None]]) -> None:
+def _build_rows(
+    reason: Reason, rows: Iterable[tuple[int, int, int, int | None]]
+) -> list[UncountedAnswer]:
+    names = ("run_id", "candidate_id", "question_id", "number")
+    return [UncountedAnswer(reason=reason, **dict(zip(names, row, strict=True))) for row in rows]
+
+
+def _store(door: str, answers: Collection[UncountedAnswer]) -> None:
     now = db_clock.database_now()
-    answers = [
-        UncountedAnswer(
-            run_id=run,
-            candidate_id=candidate,
-            question_id=question,
-            number=number,
-            reason=reason,
-            door=door,
-            at=now,
-        )
-        for run, candidate, question, number in rows
-    ]
+    for answer in answers:
+        answer.door, answer.at = door, now
     UncountedAnswer.objects.bulk_create(answers, 500, ignore_conflicts=True)
-    for run in {answer.run_id for answer in answers}:
-        _tell(run, reason)
+    reasons = {(answer.run_id, Reason(answer.reason)) for answer in answers if answer.run_id}
+    for run, reason in reasons:
+        _tell_run(Run.objects.get(pk=run), reason)
 
 
-def _tell(run_id: int, reason: Reason) -> None:
+def _tell_run(run: Run, reason: Reason) -> None:
     what = f"An answer was not counted: {reason.label}. The run's page counts all such answers."
-    run = Run.objects.get(pk=run_id)
     if not run.events.filter(kind=EVENT, what=what).exists():
         events.write_event(run, EVENT, what)
+
+
+def reason_of_gold(refusal: Refused) -> Reason:
+    """Name the reason. The sender may mend the answer: it is forgotten when it counts."""
+    mendable = Reason.UNKNOWN if isinstance(refusal, NotFound) else Reason.UNREADABLE
+    return reason_of(refusal) or mendable
+
+
+def place_of_gold(worker: str, question: str) -> str:
+    """Name the place of a gold answer; hashed, so that no unknown person is stored."""
+    return salted_hmac("gold", f"{plain_key(worker)}\n{plain_key(question)}").hexdigest()
+
+
+def note_gold(
+    watch: Watch, door: str, reasons: Mapping[str, Reason], counted: Collection[str] = ()
+) -> None:
+    """Note gold answers of a watch by place, and forget those that count since they were mended."""
+    if counted:
+        watch.uncounted.filter(place__in=counted).delete()
+    if not reasons:
+        return
+    known = set(watch.uncounted.order_by().values_list("reason", flat=True).distinct())
+    rows = [UncountedAnswer(watch=watch, place=one, reason=why) for one, why in reasons.items()]
+    _store(door, rows)
+    for reason in sorted(set(reasons.values()) - known):
+        audit.record_entry("uncounted", watch, who="watch", why=reason.label)
 
 
 def forget(assignment: int) -> None:
@@ -106,20 +142,8 @@ def remember_withdrawn(assignments: Collection[int]) -> None:
     """Remember those of these assignments that were handed out: their answers may still come."""
     rows = Assignment.objects.filter(pk__in=assignments).exclude(handed=None).order_by()
     columns = rows.values_list("candidate__run", "candidate", "question", "pk")
-    UncountedAnswer.objects.bulk_create(
-        [
-            UncountedAnswer(
-                run_id=run,
-                candidate_id=candidate,
-                question_id=question,
-                number=number,
-                reason=Reason.WITHDRAWN,
-            )
-            for run, candidate, question, number in columns
-        ],
-        500,
-        ignore_conflicts=True,
-    )
+    answers = _build_rows(Reason.WITHDRAWN, columns)
+    UncountedAnswer.objects.bulk_create(answers, 500, ignore_conflicts=True)
 
 
 def list_withdrawn(

@@ -5,6 +5,7 @@ from typing import Literal
 
 from ninja import Field, Schema
 
+from selection import reports
 from selection.limits import (
     LONGEST_KEY,
     LONGEST_RESPONSE,
@@ -15,7 +16,7 @@ from selection.limits import (
     MOST_PRESENT,
 )
 
-from .fields import Attributes, Id, Key
+from .fields import Attributes, Id, Key, declared_by
 from .pagination import LONGEST_CURSOR, Page
 
 
@@ -149,6 +150,11 @@ class RunWorkersQuery(Schema):
     search: str = Field(
         "", max_length=LONGEST_KEY, description="Only workers with this text in id or name."
     )
+
+
+@declared_by(reports.UncountedAnswers)
+class UncountedOut(Schema):
+    """Answers that were given and do not count, for one reason."""
 
 
 class LinksOut(Schema):

@@ -33,6 +33,7 @@ from .fields import (
 from .files import FileOut, store_file
 from .idempotency import idempotent
 from .pagination import Page, paginate
+from .schemas import UncountedOut
 
 State = Literal["fine", "falling", "alarm", "paused", "practice", "testing", "left"]
 
@@ -139,6 +140,7 @@ class WatchOut(Schema):
     gold_ends_in_weeks: float | None = Field(
         description="Until a worker has met every gold question; null without answers."
     )
+    uncounted: list[UncountedOut] = Field(description="Gold answers that do not count, by reason.")
 
 
 class WatchedWorkerOut(Schema):
@@ -227,7 +229,11 @@ def _watch_payload(watch: Watch) -> dict[str, Any]:
 
 
 def _watch_payloads(watches: Sequence[Watch]) -> list[dict[str, Any]]:
-    return [_describe_watch(*pair) for pair in overview.summarise_watches(watches)]
+    counts = reports.count_uncounted_gold(watches)
+    return [
+        _describe_watch(watch, summary) | {"uncounted": [vars(each) for each in counts[watch.pk]]}
+        for watch, summary in overview.summarise_watches(watches)
+    ]
 
 
 def _worker_payload(request: HttpRequest, row: WatchedWorker) -> dict[str, Any]:

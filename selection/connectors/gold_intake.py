@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from selection.models import GoldAnswer, GoldTask, OutsideTask, WatchConnection, WatchedWorker
+from selection.answers.uncounted import Reason, note_gold, place_of_gold
+from selection.models import GoldTask, WatchConnection
 from selection.watches.gold import REFUSED, GivenGold, record_gold
 
 from . import health
-
-State = OutsideTask.State
 
 
 @dataclass(frozen=True)
@@ -28,48 +27,33 @@ class OutsideGold:
     is_skipped: bool = False
 
 
-def take_gold(link: WatchConnection, answers: Sequence[OutsideGold]) -> int:
-    """Record the answers in the order of asking; return the number of new ones.
+def take_gold(link: WatchConnection, answers: Sequence[OutsideGold]) -> None:
+    """Record the answers in the order of asking.
 
     Those that cannot be counted become the problem of the watch's connection.
     """
-    workers = {
-        member.outside_id: member.watched
-        for member in link.members.exclude(watched=None).select_related("watched__worker")
-    }
-    questions = {one.task.question_id for one in answers}
-    rows = GoldAnswer.objects.filter(watched__watch=link.watch_id, question__in=questions)
-    stored = set(rows.exclude(response="").values_list("watched", "question"))
-    new: list[tuple[WatchedWorker, OutsideGold]] = []
+    columns = ("outside_id", "watched__worker__key")
+    workers = dict(link.members.exclude(watched=None).values_list(*columns))
+    rows: list[GivenGold] = []
+    reasons: dict[str, Reason] = {}
     for one in sorted(answers, key=lambda one: one.asked):
-        worker = workers.get(one.by)
-        if worker is None and one.is_skipped:
+        worker, question = workers.get(one.by, ""), one.task.question.key
+        if one.is_skipped and not worker:
             continue
-        if worker is None:
-            problem = f"“{one.name}” answered a gold task, but is not watched: it was not counted."
-            health.note_problem(link, problem)
-        elif (worker.pk, one.task.question_id) not in stored:
-            new.append((worker, one))
-    return _record(link, new)
-
-
-def _record(link: WatchConnection, new: Sequence[tuple[WatchedWorker, OutsideGold]]) -> int:
-    understood = [pair for pair in new if pair[1].response is not None or pair[1].is_skipped]
-    for worker, one in new:
-        if one.response is None and not one.is_skipped:
-            why = "the annotation has no answer in the control of the labelling interface."
-            _note(link, worker, one, why)
-    rows = [
-        GivenGold(worker.worker.key, one.task.question.key, one.response, one.asked)
-        for worker, one in understood
-    ]
-    fates = record_gold(link.watch, rows)
-    for (worker, one), fate in zip(understood, fates, strict=True):
+        if worker and (one.is_skipped or one.response is not None):
+            rows.append(GivenGold(worker, question, one.response, one.asked))
+        elif worker:
+            reasons[place_of_gold(worker, question)] = Reason.UNREADABLE
+            _note(link, worker, question, "the annotation has no answer in the control.")
+        else:
+            reasons[place_of_gold(one.name, question)] = Reason.PERSON
+            _note(link, one.name, question, "this person is not watched: it was not counted.")
+    door = link.connection.kind
+    note_gold(link.watch, door, reasons)
+    for row, fate in zip(rows, record_gold(link.watch, rows, door=door), strict=True):
         if fate.result == REFUSED:
-            _note(link, worker, one, fate.why)
-    return sum(fate.result != REFUSED for fate in fates)
+            _note(link, row.worker, row.question, fate.why)
 
 
-def _note(link: WatchConnection, worker: WatchedWorker, one: OutsideGold, why: str) -> None:
-    question = one.task.question
-    health.note_problem(link, f"“{worker.worker}”, gold question “{question.key}”: {why}")
+def _note(link: WatchConnection, worker: str, question: str, why: str) -> None:
+    health.note_problem(link, f"“{worker}”, gold question “{question}”: {why}")

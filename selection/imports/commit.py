@@ -4,7 +4,7 @@ Both are a few statements over rows that are already validated: other people see
 nothing, and other writers wait only for a moment.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -315,7 +315,7 @@ def _undo_answers(run: Run, upload: Upload) -> None:
     RecordedAnswer.objects.filter(pk__in=waiting.values("pk"))._raw_delete("default")
 
 
-def _chunk_keys(keys: Sequence[str]) -> list[Sequence[str]]:
+def _chunk_keys(keys: Sequence[Any]) -> list[Sequence[Any]]:
     return [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
 
 
@@ -324,17 +324,24 @@ def _chunk_keys(keys: Sequence[str]) -> list[Sequence[str]]:
 
 def _take_gold(watch: Watch, upload: Upload, outside: Outside) -> int:
     """Record the answers in the order of the lines; drop those that were sent meanwhile."""
-    rows = list(accepted_rows(upload, outside).order_by("line").values_list("pk", "data"))
+    count = 0
     dropped: list[int] = []
-    for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
-        given = [
-            gold.GivenGold(data["worker"], data["question"], data["response"]) for _, data in part
-        ]
-        fates = gold.record_gold(watch, given, "wrong")
-        dropped += [row[0] for row, fate in zip(part, fates, strict=True) if fate.result != "added"]
+    for pks, given in _read_gold(accepted_rows(upload, outside)):
+        fates = gold.record_gold(watch, given, "wrong", uncounted.FILE)
+        dropped += [pk for pk, fate in zip(pks, fates, strict=True) if fate.result != gold.ADDED]
+        count += len(pks)
+    for _, given in _read_gold(rejected_rows(upload, outside).filter(data__has_key="worker")):
+        gold.note_uncounted(watch, given, outside, uncounted.FILE)
     upload.rows.filter(pk__in=dropped).delete()
-    return len(rows) - len(dropped)
+    return count - len(dropped)
+
+
+def _read_gold(rows: Rows) -> Iterator[tuple[list[int], list[gold.GivenGold]]]:
+    """Yield the rows in the order of the lines, in chunks of numbers and answers."""
+    stored = list(rows.order_by("line").values_list("pk", "data"))
+    for part in _chunk_keys(stored):
+        given = [[data[name] for name in ("worker", "question", "response")] for _, data in part]
+        yield [pk for pk, _ in part], [gold.GivenGold(*row) for row in given]
 
 
 def _undo_gold(watch: Watch, upload: Upload) -> None:

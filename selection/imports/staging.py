@@ -252,7 +252,7 @@ def _stage_gold(upload: Upload, watch: Watch, rows: Sequence[AnswerRow]) -> Iter
             if row.response:
                 refuse_response(row.response)
         except Refused as refusal:
-            yield StagedRow(row.line, why=str(refusal))
+            yield StagedRow(row.line, data=asdict(row), why=str(refusal))
             continue
         response = gold_cells.fit_response(row.response, question.choices, question.grading)
         data = asdict(row) | {"response": response or None}

@@ -214,23 +214,34 @@ class Answer(models.Model):
 class UncountedAnswer(models.Model):
     """An answer that a worker gave and that does not count, with the reason.
 
+    Of a run it has candidate and question. Gold of a watch may be about an unknown one.
+
     number  id of its assignment, which may be withdrawn; None for a row of a file
+    place   of gold: its worker and question as they were sent, hashed
     door    where it came in: page, API, file, model, or the name of a connector
     at      None for a withdrawn assignment that was handed out: no answer has come, but one may
     """
 
     class Reason(models.TextChoices):
         WITHDRAWN = "withdrawn", "its question was withdrawn before it came"
-        ENDED = "ended", "it came after the end of the run"
+        ENDED = "ended", "it came after the end"
         LATE = "late", "it came after the time to answer"
         CHANGED = "changed", "an earlier, different answer counts"
         RETIRED = "retired", "its question was retired before it came"
         PERSON = "person", "another person than the worker gave it"
         UNREADABLE = "unreadable", "it cannot be an answer to its question"
+        MET = "met", "its worker had met the question before"
+        UNKNOWN = "unknown", "its worker or its question is not known"
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="uncounted")
-    candidate = models.ForeignKey(Candidate, models.CASCADE, related_name="+", db_index=False)
-    question = models.ForeignKey(Question, models.CASCADE, related_name="+")
+    run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="uncounted")
+    watch = models.ForeignKey(
+        "selection.Watch", models.CASCADE, null=True, related_name="uncounted", db_index=False
+    )
+    candidate = models.ForeignKey(
+        Candidate, models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    question = models.ForeignKey(Question, models.CASCADE, null=True, related_name="+")
+    place = models.CharField(max_length=40, blank=True, default="")
     number = models.BigIntegerField(null=True, unique=True)
     reason = models.CharField(max_length=10, choices=Reason)
     door = models.CharField(max_length=20, blank=True, default="")
@@ -242,11 +253,17 @@ class UncountedAnswer(models.Model):
                 fields=["candidate", "question"],
                 name="row_uncounted_once",
                 condition=Q(number=None),
-            )
+            ),
+            models.UniqueConstraint(fields=["watch", "place"], name="gold_uncounted_once"),
+            models.CheckConstraint(
+                condition=Q(watch=None, run__isnull=False, question__isnull=False, place="")
+                | Q(run=None, watch__isnull=False, question=None, number=None),
+                name="uncounted_in_one_place",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.candidate}: {self.question}, {self.reason}"
+        return f"{self.candidate or self.watch}: {self.reason}"
 
 
 class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):

@@ -42,7 +42,7 @@ from .standings import (
     worker_standings,
 )
 from .system import celery_workers, system_load, system_parts
-from .uncounted import UNREACHED, UncountedAnswers, count_uncounted
+from .uncounted import UNREACHED, UncountedAnswers, count_uncounted, count_uncounted_gold
 from .watches import plan_watch
 from .weakenings import Weakening
 from .worker_card import worker_card

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from selection import db_clock
+from selection.answers import uncounted
 from selection.answers.recording import (
     ANSWERED_DIFFERENTLY,
     TOO_LATE,
@@ -18,7 +19,7 @@ from selection.answers.recording import (
     refuse_response,
 )
 from selection.db import bulk
-from selection.errors import Answered, Refused, TooLate
+from selection.errors import Answered, Conflict, Met, NotFound, Refused, Retired, TooLate
 from selection.models import (
     DELETED,
     GoldAnswer,
@@ -65,25 +66,41 @@ class GoldFate:
 
 
 def record_gold(
-    watch: Watch, given: Sequence[GivenGold], outside: Outside = "refuse"
+    watch: Watch,
+    given: Sequence[GivenGold],
+    outside: Outside = "refuse",
+    door: str = uncounted.API,
 ) -> list[GoldFate]:
     """Record these answers, in the order in which they were asked; return the result of each.
 
     outside  "refuse" or "wrong": the treatment of answers that are none of the choices
+    door     where they came in, for answers that do not count
 
     The same answer again changes nothing. An answer with a time of asking stays open for the time
     to answer: others, to questions asked earlier, may be on their way. Raises Conflict if the watch
     is stopped.
     """
+    if watch.stopped:
+        note_uncounted(watch, given, outside, door)
     refuse_stopped(watch)
     places = GoldPlaces(watch, given, outside)
     fates = [places.place_row(number, row) for number, row in enumerate(given, 1)]
-    if not places.new:
-        return fates
-    if _insert(places) < len(places.new):
-        fates = _answer_waiting(places, fates)
-    request_watch(watch.pk)
+    if places.new:
+        if _insert(places) < len(places.new):
+            fates = _answer_waiting(places, fates)
+        request_watch(watch.pk)
+    places.note_refusals(door, fates)
     return fates
+
+
+def note_uncounted(watch: Watch, given: Sequence[GivenGold], outside: Outside, door: str) -> None:
+    """Note answers that are not taken; those that are stored already are repeats."""
+    places = GoldPlaces(watch, given, outside)
+    for number, row in enumerate(given, 1):
+        fate = places.compare_stored(places.place_row(number, row), row)
+        if watch.stopped and fate.result == ADDED:
+            places.refuse(number, row, Conflict("The watch is stopped."))
+    places.note_refusals(door)
 
 
 @transaction.atomic
@@ -105,13 +122,32 @@ def record_shown(watched: WatchedWorker, question: Question) -> None:
     GoldAnswer.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def record_response(watched: WatchedWorker, question: Question, response: str) -> None:
+def record_response(watched: WatchedWorker, question_id: int, response: str) -> None:
     """Record the answer to a question that the worker was shown.
 
-    Raises Refused, OutsideChoices, Conflict if the watch is stopped, TooLate, and Answered for a
-    question with an answer: the first one counts.
+    Raises Refused, OutsideChoices, Conflict if the watch is stopped, Retired, TooLate, and Answered
+    for a question with an answer: the first one counts.
     """
+    rows = watched.gold_answers.filter(question=question_id)
+    shown = rows.select_related("question").first()
+    if shown is None:
+        raise Answered("This question was not shown.")
+    place = uncounted.place_of_gold(watched.worker.key, shown.question.key)
+    try:
+        _answer_question(watched, shown.question, response)
+    except Refused as refusal:
+        if response and shown.response != response:
+            reasons = {place: uncounted.reason_of_gold(refusal)}
+            uncounted.note_gold(watched.watch, uncounted.PAGE, reasons)
+        raise
+    uncounted.note_gold(watched.watch, uncounted.PAGE, {}, [place])
+
+
+def _answer_question(watched: WatchedWorker, question: Question, response: str) -> None:
     refuse_stopped(watched.watch)
+    if watched.state == WatchedWorker.State.LEFT:
+        raise Conflict(f"“{watched.worker}” is not watched any more.")
+    _refuse_retired(question)
     refuse_response(response)
     if not question.allows(response):
         raise outside_choices(question.choices, response, question.kind)
@@ -123,6 +159,11 @@ def record_response(watched: WatchedWorker, question: Question, response: str) -
             raise TooLate(TOO_LATE)
         raise Answered(f"“{watched.worker}” has already answered question “{question.key}”.")
     request_watch(watched.watch_id)
+
+
+def _refuse_retired(question: Question) -> None:
+    if question.retired:
+        raise Retired(f"Question “{question.key}” is retired: it does not count any more.")
 
 
 def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
@@ -162,6 +203,7 @@ class GoldPlaces:
 
     new     new rows by watched worker and question
     answered  rows that waited for their answer, by the response and its grade
+    refusals  reasons of refused answers, by their place
     grades  by question and response: most responses are one of few choices
     """
 
@@ -171,6 +213,7 @@ class GoldPlaces:
     new: dict[tuple[int, int], NewGold] = field(default_factory=dict)
     answered: dict[tuple[str, bool], list[int]] = field(default_factory=lambda: defaultdict(list))
     grades: dict[tuple[int, str], bool] = field(default_factory=dict)
+    refusals: dict[str, uncounted.Reason] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.now = db_clock.request_time()
@@ -218,7 +261,22 @@ class GoldPlaces:
         try:
             return GoldFate(number, *self._place(number, row))
         except Refused as refusal:
-            return GoldFate(number, REFUSED, str(refusal))
+            return self.refuse(number, row, refusal)
+
+    def refuse(self, number: int, row: GivenGold, refusal: Refused) -> GoldFate:
+        """Refuse the row, and remember why, unless it repeats an answer that is stored."""
+        watched, _ = self.workers.get(plain_key(row.worker), (0, ""))
+        pairs = [(watched, one.pk) for one in self.questions.get(plain_key(row.question), ())]
+        if row.response and row.response not in map(self.stored.get, pairs):
+            place = uncounted.place_of_gold(row.worker, row.question)
+            self.refusals[place] = uncounted.reason_of_gold(refusal)
+        return GoldFate(number, REFUSED, str(refusal))
+
+    def note_refusals(self, door: str, fates: Sequence[GoldFate] = ()) -> None:
+        """Note the refused answers, and forget earlier refusals of those that were added."""
+        added = [self.given[fate.row - 1] for fate in fates if fate.result == ADDED]
+        counted = [uncounted.place_of_gold(row.worker, row.question) for row in added]
+        uncounted.note_gold(self.watch, door, self.refusals, counted)
 
     def _place(self, number: int, row: GivenGold) -> tuple[str, ...]:
         """Store the new row; return the result, and the reason of one that is not as sent."""
@@ -227,7 +285,7 @@ class GoldPlaces:
         known = self.new.get(pair)
         met = self.met[plain_key(row.worker)]
         if not known and question.pk in met and pair not in self.stored:
-            raise Answered(f"“{row.worker}” has met question “{row.question}” before: {MET}.")
+            raise Met(f"“{row.worker}” has met question “{row.question}” before: {MET}.")
         if known and (known.response or row.response is None):
             return (_compare(known.response, row.response),)
         moment = self.now + number * TICK
@@ -243,6 +301,8 @@ class GoldPlaces:
                 new = new._replace(due=None, asked=known.asked if known else asked)
         met |= self.twins.get(question.pk, set())
         is_late = self._is_passed_over(watched, asked)
+        if is_late:
+            self.refuse(number, row, TooLate(PASSED_OVER))
         self.new[pair] = NewGold(asked, None, "", False) if is_late else new
         return (ADDED, PASSED_OVER) if is_late else (ADDED,)
 
@@ -267,7 +327,7 @@ class GoldPlaces:
             return fate
         if not self.stored[pair] and row.response is not None:
             if pair not in self.waiting:
-                return GoldFate(fate.row, REFUSED, TOO_LATE)
+                return self.refuse(fate.row, row, TooLate(TOO_LATE))
             right = self._grade(question, row.response)
             self.answered[row.response, right].append(self.waiting[pair])
             self.stored[pair] = row.response
@@ -275,7 +335,7 @@ class GoldPlaces:
         try:
             return GoldFate(fate.row, _compare(self.stored[pair], row.response))
         except Refused as refusal:
-            return GoldFate(fate.row, REFUSED, str(refusal))
+            return self.refuse(fate.row, row, refusal)
 
     def find_place(self, worker: str, key: str) -> tuple[int, Question]:
         """Find the watched worker and the question. Raises Refused also if it was answered."""
@@ -283,7 +343,7 @@ class GoldPlaces:
         if self.stored.get((watched, question.pk)):
             raise Answered(f"“{worker}” has already answered question “{key}”.")
         if question.pk in self.met[plain_key(worker)] and (watched, question.pk) not in self.stored:
-            raise Answered(f"“{worker}” has met question “{key}” before: {MET}.")
+            raise Met(f"“{worker}” has met question “{key}” before: {MET}.")
         self.note_met(worker, question.pk)
         return watched, question
 
@@ -294,20 +354,19 @@ class GoldPlaces:
     def _find_worker(self, key: str) -> int:
         watched, state = self.workers.get(plain_key(key), (0, WatchedWorker.State.LEFT))
         if not watched:
-            raise Refused(f"“{self.watch}” does not watch a worker “{key}”.")
+            raise NotFound(f"“{self.watch}” does not watch a worker “{key}”.")
         if state == WatchedWorker.State.LEFT:
-            raise Refused(f"“{key}” is not watched any more: add them to “{self.watch}” again.")
+            raise NotFound(f"“{key}” is not watched any more: add them to “{self.watch}” again.")
         return watched
 
     def _find_question(self, key: str) -> Question:
         questions = self.questions.get(plain_key(key), [])
         if not questions:
-            raise Refused(f"There is no question “{key}” in the question sets of this watch.")
+            raise NotFound(f"There is no question “{key}” in the question sets of this watch.")
         if len(questions) > 1:
             sets = " and ".join(f"“{question.question_set}”" for question in questions)
-            raise Refused(f"Several question sets have a question “{key}”: {sets}. Rename one.")
-        if questions[0].retired:
-            raise Refused(f"Question “{key}” is retired: it does not count any more.")
+            raise NotFound(f"Several question sets have a question “{key}”: {sets}. Rename one.")
+        _refuse_retired(questions[0])
         return questions[0]
 
 

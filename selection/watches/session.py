@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from selection import db_clock
-from selection.errors import Answered
 from selection.facts import Facts
 from selection.models import GoldAnswer, Practice, Question, Watch, WatchedWorker
 from topk.question_order import shuffle_ranks
@@ -50,15 +49,6 @@ def find_next(row: WatchedWorker) -> Facts:
     ranks = shuffle_ranks(row.watch_id, np.full(len(pks), row.pk), pks)
     chosen = Question.objects.select_related("question_set").get(pk=pks[int(ranks.argmin())])
     return _describe("next", chosen)
-
-
-def find_shown(row: WatchedWorker, question_id: int) -> Question:
-    """Find the question that the worker answers. Raises Answered if it is not their turn."""
-    rows = row.gold_answers.filter(question=question_id, question__retired=None)
-    shown = rows.select_related("question").first()
-    if shown is None or row.state == WatchedWorker.State.LEFT:
-        raise Answered("This question was not shown, or it is needed no more.")
-    return shown.question
 
 
 def _describe(

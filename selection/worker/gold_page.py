@@ -88,12 +88,7 @@ def _show_question(row: WatchedWorker) -> Sent:
 
 
 def _take_answer(request: HttpRequest, row: WatchedWorker) -> Sent:
-    """Record the answer to a question that the worker was shown."""
-
-    def take(question_id: int, response: str) -> None:
-        gold.record_response(row, session.find_shown(row, question_id), response)
-
-    return Sent(result_or_notice(request, take)[1])
+    return Sent(result_or_notice(request, partial(gold.record_response, row))[1])
 
 
 def _take_practice(request: HttpRequest, row: WatchedWorker) -> Sent:

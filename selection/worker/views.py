@@ -16,7 +16,15 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.answers import recording
-from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.errors import (
+    Answered,
+    Conflict,
+    NotFound,
+    OutsideChoices,
+    Refused,
+    Retired,
+    TooLate,
+)
 from selection.facts import Facts
 from selection.grading.rules import SEPARATOR
 from selection.models import Candidate, PracticeAnswer, Run
@@ -168,6 +176,8 @@ def result_or_notice(
         return None, "late"
     except Answered:
         return None, "again"  # sent from two windows: the first one counts
+    except Retired:
+        return None, "retired"
     except Conflict:
         return None, "ended"
     except OutsideChoices as refusal:

@@ -112,6 +112,7 @@ class WatchPage(ActionPage):
             most=requalification.MOST,
             sets=watch.question_sets.all(),
             twins=meetings.list_twins(watch),
+            uncounted=reports.count_uncounted_gold([watch])[watch.pk],
             files=exports.WATCH_FILES,
             places=[describe_link(link) for link in connectors.list_watch_links(watch)],
             **kwargs,

@@ -7,7 +7,7 @@ from ninja import Field, Schema
 
 from selection import reports
 from selection.api.fields import Value, Yes, build_schema, declared_by
-from selection.api.schemas import ReasonIn
+from selection.api.schemas import ReasonIn, UncountedOut
 from selection.limits import LONGEST_WHY
 from selection.runs.settings.run_settings import RUN_SETTINGS
 from selection.runs.void_budget import VoidBudget
@@ -63,11 +63,6 @@ class AheadOut(Schema):
 @declared_by(reports.Progress)
 class ProgressOut(Schema):
     """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
-
-
-@declared_by(reports.UncountedAnswers)
-class UncountedOut(Schema):
-    """Answers that were given and do not count, for one reason."""
 
 
 @declared_by(VoidBudget)

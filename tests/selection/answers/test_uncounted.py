@@ -380,7 +380,7 @@ def test_the_run_s_page_has_the_numbers(requester):
     with pytest.raises(Conflict):
         recording.record_answer(slip.pk, "yes")
     page = requester.get(object_url(run)).content.decode()
-    assert "Not counted: 1 answer (it came after the end of the run)." in page
+    assert "Not counted: 1 answer (it came after the end)." in page
 
 
 @pytest.mark.parametrize("seed", mostly_slow([1, 2], ordinary=[1]))
