@@ -125,7 +125,7 @@ def _first_of_each(
             passed += 1
         else:
             why = f"This {upload.noun} is there already, in line {first[row.key]}."
-            staged.append(StagedRow(row.line, why=why))
+            staged.append(StagedRow(row.line, data=row.data, why=why))
         if row.key:
             first.setdefault(row.key, row.line)
     return staged, passed

@@ -230,8 +230,8 @@ def remove_workers(watch: Watch, keys: Collection[str]) -> int:
     leaving = [pk for pk, key in rows if key in plain]
     if len(leaving) < len(plain):
         raise Refused("Some of these workers are not watched here.")
-    watch.workers.filter(pk__in=leaving, met=0).delete()
     GoldAnswer.objects.filter(watched__in=leaving).unanswered().delete()  # they say nothing
+    watch.workers.filter(pk__in=leaving, gold_answers=None).delete()
     out = watch.workers.filter(pk__in=leaving, state__in=WatchedWorker.OUT_OF_WORK, before="")
     out.update(before=F("state"))
     watch.workers.filter(pk__in=leaving).update(state=State.LEFT)

@@ -128,15 +128,17 @@ def record_response(watched: WatchedWorker, question_id: int, response: str) -> 
     Raises Refused, OutsideChoices, Conflict if the watch is stopped, Retired, TooLate, and Answered
     for a question with an answer: the first one counts.
     """
-    rows = watched.gold_answers.filter(question=question_id)
-    shown = rows.select_related("question").first()
-    if shown is None:
+    questions = Question.objects.filter(question_set__watches=watched.watch)
+    question = questions.filter(pk=question_id).first()
+    first = watched.gold_answers.filter(question=question).values_list("response", flat=True)
+    has_left = watched.state == WatchedWorker.State.LEFT  # what they were shown is deleted
+    if question is None or not (first or has_left):
         raise Answered("This question was not shown.")
-    place = uncounted.place_of_gold(watched.worker.key, shown.question.key)
+    place = uncounted.place_of_gold(watched.worker.key, question.key)
     try:
-        _answer_question(watched, shown.question, response)
+        _answer_question(watched, question, response)
     except Refused as refusal:
-        if response and shown.response != response:
+        if response and response not in first:
             reasons = {place: uncounted.reason_of_gold(refusal)}
             uncounted.note_gold(watched.watch, uncounted.PAGE, reasons)
         raise

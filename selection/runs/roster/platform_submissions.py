@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from selection.errors import Refused
+from selection.grading.keys import PROLIFIC_ID
 from selection.history import events
-from selection.models import Candidate, Run, plain_key
+from selection.models import Candidate, Platform, Run, plain_key
 
 from .membership import drop_workers, lock_active_run, refuse_over
 
@@ -41,10 +42,12 @@ class Preview(FreedAssignments):
 
     matched  none mostly means that the file is from another study
     total    ids in the file
+    strange  ids of a run at Prolific that are none of Prolific
     """
 
     matched: int
     total: int
+    strange: list[str]
 
 
 def has_left(status: str) -> bool:
@@ -80,7 +83,9 @@ def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
     rows = run.candidates.filter(worker__key__in=statuses, skill=0)
     keys = {plain_key(key) for key in statuses}
     matched = keys & set(rows.values_list("worker__key", flat=True))
-    return Preview(result.freed, result.unknown, result.others, len(matched), len(keys))
+    at_prolific = run.platform == Platform.PROLIFIC
+    strange = [key for key in sorted(keys) if at_prolific and not PROLIFIC_ID.fullmatch(key)]
+    return Preview(result.freed, result.unknown, result.others, len(matched), len(keys), strange)
 
 
 def _sort_statuses(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:

@@ -6,7 +6,7 @@ from django.test import Client
 from selection import engine
 from selection.errors import Conflict, Refused
 from selection.imports import submissions
-from selection.models import Assignment
+from selection.models import Assignment, Run
 from selection.runs import lifecycle
 from selection.runs.roster import platform_submissions
 from tests.pages import admin_url, text_of
@@ -132,6 +132,16 @@ def test_file_without_a_worker_of_the_run_gives_a_warning(requester, run):
     assert "No worker of this file is in this run." in words
     assert "This file changes nothing in this run." in words
     assert "Release open assignments" not in words
+
+
+def test_ids_that_are_none_of_prolific_are_named(requester, run):
+    address, good = admin_url("run_submissions", run.pk), "0123456789abcdef01234567"
+    file = f"Participant id,Status\nw0,RETURNED\n{good},RETURNED\n60a1c2,APPROVED\n"
+    assert "of Prolific" not in text_of(requester.post(address, {"pasted": file}))
+    Run.objects.update(platform="prolific")
+    words = text_of(requester.post(address, {"pasted": file}))
+    assert "2 ids are no ids of Prolific" in words
+    assert "letters a to f. 60a1c2, w0." in words
 
 
 def test_the_api_takes_many(token, run):

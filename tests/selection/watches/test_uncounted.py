@@ -6,8 +6,15 @@ from django.test import Client
 
 from selection import connectors, db_clock, reports
 from selection.connectors.platforms.label_studio import client as studio_client
-from selection.models import AuditEntry, GoldAnswer, Question, UncountedAnswer, Watch, default_team
-from selection.questions import retirement
+from selection.models import (
+    AuditEntry,
+    GoldAnswer,
+    Question,
+    UncountedAnswer,
+    Watch,
+    default_team,
+)
+from selection.questions import corrections
 from selection.watches import begin, gold
 from selection.watches.gold import GivenGold
 from tests.label_studio_stub import LEGACY, LabelStudioStub
@@ -15,7 +22,8 @@ from tests.label_studio_world import add_project, exchange, join, lying, user, w
 from tests.pages import admin_url, text_of
 
 from .test_gold_page import open_page, question_on
-from .worlds import answers, make_watch, settle, state_of
+from .worlds import answers, settle, state_of
+from .worlds import make_watch as make_plain_watch
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +31,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def api(token: str) -> Client:
     return Client(headers={"authorization": f"Bearer {token}"})
+
+
+def make_watch(**settings: object) -> Watch:
+    watch = make_plain_watch(**settings)
+    Question.objects.update(choices=["yes", "no"])
+    return watch
 
 
 def reasons(watch: Watch) -> dict[str, int]:
@@ -93,7 +107,7 @@ def test_repeats_of_counted_answers_are_no_losses(api):
     """Also after the watch was stopped, its worker left, or the question was retired."""
     watch = make_watch()
     send(api, watch, ("w0", "q0", "yes"), ("w0", "q1", "no"))
-    retirement.retire_question(Question.objects.get(key="q0"), "broken")
+    corrections.retire_question(Question.objects.get(key="q0"), "ada", "broken")
     send(api, watch, ("w0", "q0", "yes"), ("w0", "q1", "no"))
     begin.remove_workers(watch, ["w0"])
     send(api, watch, ("w0", "q1", "no"))
@@ -163,10 +177,12 @@ def test_answer_after_an_end_is_counted(end):
     row = state_of(watch)
     body = {"assignment": question_on(open_page(row)), "response": "yes"}
     if end == "retired":
-        retirement.retire_question(Question.objects.get(pk=body["assignment"]), "broken")
+        corrections.retire_question(Question.objects.get(pk=body["assignment"]), "ada", "broken")
     elif end == "stopped":
         begin.MOVES["stop"](watch)
     else:
+        other = Question.objects.exclude(pk=body["assignment"]).first()
+        gold.record_gold(watch, [GivenGold("w0", other.key, "yes")])
         begin.remove_workers(watch, ["w0"])
     shown = text_of(open_page(row, body))
     assert reasons(watch) == {"retired" if end == "retired" else "ended": 1}
@@ -182,12 +198,12 @@ def test_question_that_was_not_shown_leaves_no_trace():
 # -- file
 
 
-def bring(api: Client, watch: Watch, text: str, **settings: str) -> None:
+def bring(api: Client, watch: Watch, text: str) -> None:
     file = SimpleUploadedFile("gold.csv", text.encode())
     sent = api.post(f"/api/watches/{watch.pk}/files", {"file": file}).json()
     assert reasons(watch) == {}  # not before it is imported
-    address = f"/api/files/{sent['id']}/import"
-    done = api.post(address, settings, content_type="application/json")
+    address = f"/api/files/{sent['id']}/take"
+    done = api.post(address, {}, content_type="application/json")
     assert done.status_code == 200, done.content
 
 

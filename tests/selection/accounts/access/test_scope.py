@@ -358,3 +358,18 @@ def test_forecasts_are_ordered_for_a_team():
 
 def _may(line: str) -> bool:
     return any(one in line for one in MAY)
+
+
+def test_a_viewer_is_led_from_the_form_of_a_started_run_to_its_page(okapis, zebras):
+    """Strangers are told nothing, not even that it has started."""
+    viewer = browser(member(okapis.team, Role.VIEWER))
+    stranger = browser(member(zebras.team, Role.OWNER))
+    page = viewer.get(admin_url("run_change", okapis.run.pk), follow=True)
+    assert page.redirect_chain == [(admin_url("run_page", okapis.run.pk), 302)]
+    assert (page.status_code, okapis.run.name in text_of(page)) == (200, True)
+    assert viewer.get(admin_url("run_change", okapis.draft.pk)).status_code == 403
+    for run in (okapis.run, okapis.draft):
+        address = admin_url("run_change", run.pk)
+        assert stranger.get(address).status_code == 404
+        assert "/login/" in Client().get(address).url
+        assert browser(member(okapis.team, "")).get(address, follow=True).status_code == 403
