@@ -65,7 +65,6 @@ def test_a_run_that_has_begun_cannot_be_changed(requester):
     assert (run.name != "Other", run.status) == (True, "running")
 
 
-
 def test_a_refused_form_lists_its_faults_first_and_keeps_the_algorithm(requester):
     changes = {"enrolling": "on", "expected": 2, "epsilon": 1.5, "algorithm": "universal"}
     form = run_form(make_pool(5), make_questions(5), **changes)
