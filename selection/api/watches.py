@@ -238,7 +238,7 @@ def _watch_payloads(watches: Sequence[Watch]) -> list[dict[str, Any]]:
 
 def _worker_payload(request: HttpRequest, row: WatchedWorker) -> dict[str, Any]:
     link = links.gold_address(row.pk, row.link_version) if may_manage(request) else ""
-    return {**overview.worker_values(row), "link": link}
+    return {**overview.column_values(row, overview.WORKER_COLUMNS), "link": link}
 
 
 def _describe_watch(watch: Watch, summary: Facts) -> dict[str, Any]:
@@ -415,7 +415,8 @@ def list_gold(
 ) -> list[dict[str, Any]]:
     """Return the gold answers of a watch, in the order of their arrival."""
     rows = overview.gold_answers(find_object(request, Watch, watch_id))
-    return [overview.gold_values(row) for row in paginate(request, response, rows, query)]
+    page = paginate(request, response, rows, query)
+    return [overview.column_values(row, overview.GOLD_COLUMNS) for row in page]
 
 
 @api.post("/watches/{watch_id}/files", tags=["files"], summary="Upload gold answers file")

@@ -31,4 +31,4 @@ from .reading import (
     list_sources,
 )
 from .registry import CONNECTORS, connector_of, find_connector
-from .watch_links import connect_watch, disconnect_watch, list_by_hand, list_watch_links
+from .watch_links import connect_watch, disconnect_watch, list_by_hand

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from selection.errors import Conflict, Refused
 from selection.history import events
-from selection.models import Connection, ConnectorCall, Run, RunConnection, WatchConnection
+from selection.models import Connection, ConnectorCall, Run, RunConnection, Watch, WatchConnection
 
 from . import calls, health, registry
 from .accounts import clean_settings
@@ -66,11 +66,11 @@ def with_tools() -> Exists:
     return Exists(RunConnection.objects.filter(run=OuterRef("pk"), on=True))
 
 
-def list_links(run: Run) -> list[RunConnection]:
-    """List the connections that the run uses; without a query if it was annotated with none."""
-    if run.__dict__.get("with_tools") is False:
+def list_links(user: Run | Watch) -> list[Any]:
+    """List the connections in use; without a query for a run that was annotated with none."""
+    if user.__dict__.get("with_tools") is False:
         return []
-    return list(run.connections.filter(on=True).select_related("connection"))
+    return list(user.connections.filter(on=True).select_related("connection"))
 
 
 def dismiss_problem(link: RunConnection | WatchConnection) -> None:

@@ -63,11 +63,6 @@ def disconnect_watch(link: WatchConnection, who: str = "") -> None:
     health.request_poll(link.connection_id)
 
 
-def list_watch_links(watch: Watch) -> list[WatchConnection]:
-    """List the connections that the watch uses."""
-    return list(watch.connections.filter(on=True).select_related("connection"))
-
-
 def list_by_hand(link: WatchConnection) -> list[str]:
     """List the paused workers that the other side does not let us pause."""
     rows = link.members.filter(pause=WatchedMember.Pause.REFUSED).exclude(watched=None)

@@ -29,12 +29,12 @@ def watch_file(watch: Watch, name: str, style: CsvStyle = COMMA) -> File:
 
 def _worker_rows(watch: Watch) -> Iterator[dict[str, Any]]:
     rows = watch.workers.select_related("worker").order_by("pk")
-    return (overview.worker_values(row) for row in rows.iterator(CHUNK))
+    return (overview.column_values(row, overview.WORKER_COLUMNS) for row in rows.iterator(CHUNK))
 
 
 def _gold_rows(watch: Watch) -> Iterator[dict[str, Any]]:
     rows = overview.gold_answers(watch).order_by("asked", "pk")
-    return (overview.gold_values(row) for row in rows.iterator(CHUNK))
+    return (overview.column_values(row, overview.GOLD_COLUMNS) for row in rows.iterator(CHUNK))
 
 
 _TABLES = {"workers": _worker_rows, "gold": _gold_rows}

@@ -16,7 +16,7 @@ from django.db.models import F, Model
 
 from selection.answers.recording import outside_choices, refuse_response
 from selection.db import bulk
-from selection.errors import Refused
+from selection.errors import Answered, Refused
 from selection.models import (
     Pool,
     Question,
@@ -249,6 +249,9 @@ def _stage_gold(upload: Upload, watch: Watch, rows: Sequence[AnswerRow]) -> Iter
     for row in rows:
         try:
             watched, question = places.find_place(row.worker, row.question)
+            if places.stored.get((watched, question.pk)):
+                raise Answered(f"“{row.worker}” has already answered question “{row.question}”.")
+            places.note_met(row.worker, question.pk)
             if row.response:
                 refuse_response(row.response)
         except Refused as refusal:

@@ -282,12 +282,9 @@ class GoldPlaces:
 
     def _place(self, number: int, row: GivenGold) -> tuple[str, ...]:
         """Store the new row; return the result, and the reason of one that is not as sent."""
-        watched, question = self._find_worker(row.worker), self._find_question(row.question)
+        watched, question = self.find_place(row.worker, row.question)
         pair = (watched, question.pk)
         known = self.new.get(pair)
-        met = self.met[plain_key(row.worker)]
-        if not known and question.pk in met and pair not in self.stored:
-            raise Met(f"“{row.worker}” has met question “{row.question}” before: {MET}.")
         if known and (known.response or row.response is None):
             return (_compare(known.response, row.response),)
         moment = self.now + number * TICK
@@ -301,7 +298,7 @@ class GoldPlaces:
             new = new._replace(response=row.response, right=right)
             if known or row.asked is None:
                 new = new._replace(due=None, asked=known.asked if known else asked)
-        met |= self.twins.get(question.pk, set())
+        self.met[plain_key(row.worker)] |= self.twins.get(question.pk, set())
         is_late = self._is_passed_over(watched, asked)
         if is_late:
             self.refuse(number, row, TooLate(PASSED_OVER))
@@ -340,13 +337,12 @@ class GoldPlaces:
             return self.refuse(fate.row, row, refusal)
 
     def find_place(self, worker: str, key: str) -> tuple[int, Question]:
-        """Find the watched worker and the question. Raises Refused also if it was answered."""
+        """Find the watched worker and the question. Raises Met, and NotFound."""
         watched, question = self._find_worker(worker), self._find_question(key)
-        if self.stored.get((watched, question.pk)):
-            raise Answered(f"“{worker}” has already answered question “{key}”.")
-        if question.pk in self.met[plain_key(worker)] and (watched, question.pk) not in self.stored:
+        pair = (watched, question.pk)
+        has_met = pair not in self.new and question.pk in self.met[plain_key(worker)]
+        if has_met and pair not in self.stored:
             raise Met(f"“{worker}” has met question “{key}” before: {MET}.")
-        self.note_met(worker, question.pk)
         return watched, question
 
     def note_met(self, worker: str, question: int) -> None:

@@ -1,7 +1,8 @@
 """A watch in words and numbers: the next action, and the end of its gold."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet, Sum, Window
@@ -27,43 +28,30 @@ NOTES = {
 }
 IS_PRESENT = ~Q(workers__state=State.LEFT)
 RECENT = 60  # gold answers of a worker's chart
-# Of a file and the API, by name.
-WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
-    "worker": lambda row: row.worker.key,
-    "state": lambda row: row.state,
-    "level": lambda row: row.level,
-    "answers": lambda row: row.answers,
-    "right": lambda row: row.right,
-    "evidence": lambda row: round(row.evidence, 4),
-    "threshold": lambda row: None if row.threshold is None else round(row.threshold, 4),
-    "alarmed": lambda row: row.alarmed,
-    "alarmed_after": lambda row: row.alarmed_after,
-    "dismissed": lambda row: row.dismissed,
-    "why": lambda row: row.why,
-    "tried": lambda row: row.tried,
-    "last_asked": lambda row: row.last_asked,
-    "met": lambda row: row.met,
-    "met_before": lambda row: row.met_before,
+# Of a file and the API: their names, and the attributes that they show.
+WORKER_COLUMNS = {"worker": "worker.key"} | {
+    name: name
+    for name in (
+        *("state", "level", "answers", "right", "evidence", "threshold", "alarmed"),
+        *("alarmed_after", "dismissed", "why", "tried", "last_asked", "met", "met_before"),
+    )
 }
-GOLD_COLUMNS: dict[str, Callable[[GoldAnswer], Any]] = {
-    "worker": lambda row: row.watched.worker.key,
-    "question_set": lambda row: row.question.question_set.name,
-    "question": lambda row: row.question.key,
-    "asked": lambda row: row.asked,
-    "received": lambda row: row.at,
-    "due": lambda row: row.due,
-    "response": lambda row: row.response,
-    "right": lambda row: row.right,
-    "counted": lambda row: row.counted,
+GOLD_COLUMNS = {
+    "worker": "watched.worker.key",
+    "question_set": "question.question_set.name",
+    "question": "question.key",
+    "asked": "asked",
+    "received": "at",
+    "due": "due",
+    "response": "response",
+    "right": "right",
+    "counted": "counted",
 }
 
 
-def worker_values(row: WatchedWorker) -> dict[str, Any]:
-    return {name: value(row) for name, value in WORKER_COLUMNS.items()}
-
-
-def gold_values(row: GoldAnswer) -> dict[str, Any]:
-    return {name: value(row) for name, value in GOLD_COLUMNS.items()}
+def column_values(row: WatchedWorker | GoldAnswer, columns: dict[str, str]) -> dict[str, Any]:
+    values = {name: attrgetter(path)(row) for name, path in columns.items()}
+    return {name: round(v, 4) if isinstance(v, float) else v for name, v in values.items()}
 
 
 def gold_answers(watch: Watch) -> QuerySet[GoldAnswer]:

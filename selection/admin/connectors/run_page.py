@@ -146,10 +146,4 @@ class WherePage(UsePage):
         connectors.write_back(link, how, self._selected())
         messages.success(self.request, "The selected workers are being written.")
 
-    actions = {
-        "connect": UsePage._connect,
-        "sources": _list,
-        "disconnect": _disconnect,
-        "dismiss": UsePage._dismiss,
-        "write": _write,
-    }
+    actions = UsePage.actions | {"sources": _list, "disconnect": _disconnect, "write": _write}

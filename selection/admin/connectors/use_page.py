@@ -103,6 +103,8 @@ class UsePage(JobMixin, ActionPage):
         rows = self.object.connections.select_related(self.target, "connection")
         return get_object_or_404(rows, pk=pk)
 
+    actions = {"connect": _connect, "dismiss": _dismiss}
+
 
 def build_form(
     settings: Iterable[Setting], values: Mapping[str, Any], sources: list[dict[str, str]]

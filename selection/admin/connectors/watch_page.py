@@ -49,7 +49,7 @@ class GoldPlacePage(UsePage):
         chosen = self._chosen()
         if "form" not in kwargs and chosen is not None:
             kwargs["form"] = self._build_form(chosen)()
-        links = connectors.list_watch_links(self.object)
+        links = connectors.list_links(self.object)
         return super().get_context_data(
             used=[describe_link(link) for link in links],
             others=[] if links or self.object.stopped else self._list_connections(),
@@ -81,9 +81,4 @@ class GoldPlacePage(UsePage):
             self.request, f"Open gold tasks are being removed in “{link.connection}”.{paused}"
         )
 
-    actions = {
-        "connect": UsePage._connect,
-        "sources": _list,
-        "disconnect": _disconnect,
-        "dismiss": UsePage._dismiss,
-    }
+    actions = UsePage.actions | {"sources": _list, "disconnect": _disconnect}

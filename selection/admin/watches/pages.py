@@ -53,7 +53,7 @@ class BeginPage(FormPage):
     permission_required = [PERMISSION]
     location = ("begin/", "begin")
     template_name = "selection/watch_form.html"
-    title = "Watch workers"
+    title, button = "Watch workers", "Start watching"
     object: Any = None
 
     def build_form(self, *data: Any) -> BeginForm:
@@ -71,9 +71,6 @@ class BeginPage(FormPage):
         )
         messages.success(self.request, f"{count_noun(len(plan.levels), 'worker', 'are')} watched.")
         return redirect(object_url(watch))
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(button="Start watching", **kwargs)
 
 
 class WatchPage(ActionPage):
@@ -114,7 +111,7 @@ class WatchPage(ActionPage):
             twins=meetings.list_twins(watch),
             uncounted=reports.count_uncounted_gold([watch])[watch.pk],
             files=exports.WATCH_FILES,
-            places=[describe_link(link) for link in connectors.list_watch_links(watch)],
+            places=[describe_link(link) for link in connectors.list_links(watch)],
             **kwargs,
         )
 
@@ -169,7 +166,7 @@ class EditPage(FormPage):
     permission_required = ["selection.change_watch"]
     location = ("<int:pk>/edit/", "edit")
     template_name = "selection/watch_form.html"
-    heading = "Edit {}"
+    heading, button, edits = "Edit {}", "Save changes", True
     below_object = True
 
     def build_form(self, *data: Any) -> SettingsForm:
@@ -186,15 +183,12 @@ class EditPage(FormPage):
         messages.success(self.request, "The changes are saved.")
         return redirect(object_url(self.object))
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(button="Save changes", edits=True, **kwargs)
-
 
 class WorkersPage(FormPage):
     permission_required = ["selection.change_watch"]
     location = ("<int:pk>/workers/", "workers")
     template_name = "selection/watch_form.html"
-    heading = "Add workers to {}"
+    heading, button = "Add workers to {}", "Add workers"
     below_object = True
     form_class = WorkersForm
 
@@ -205,9 +199,6 @@ class WorkersPage(FormPage):
         new = begin.add_workers(self.object, form.levels())
         messages.success(self.request, f"{count_noun(new, 'worker')} added.")
         return redirect(object_url(self.object))
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(button="Add workers", **kwargs)
 
 
 class FilePage(Page):
