@@ -81,14 +81,14 @@ def test_no_message_in_the_first_half_of_a_slow_crowd_s_grace(run):
     pass_time(run, minutes=4)
     assert waiting_message(run) == ""
     pass_time(run, minutes=2, seconds=5)
-    assert "w0 (asked 6 minutes ago). In 3 minutes the run" in waiting_message(run)
+    assert "w0 (asked 6 minutes ago). In 4 minutes the run" in waiting_message(run)
 
 
 def test_message_states_the_deadline_if_no_other_worker_is_left(run):
     pass_time(run, minutes=110, seconds=5)
     assert waiting_message(run) == (
         "Waiting for w0 (asked 110 minutes ago). The run has no other worker to ask. A question "
-        "not answered in time counts as wrong, the first in 9 minutes."
+        "not answered in time counts as wrong, the first in 10 minutes."
     )
 
 
@@ -156,4 +156,4 @@ def test_webhooks_do_not_send_the_message(run):
     webhooks.notify_new_alerts(reports.list_alerts)
     run.refresh_from_db()
     assert run.alerts_sent == []
-    assert hook.on
+    assert hook.enabled
