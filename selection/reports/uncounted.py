@@ -20,9 +20,8 @@ class UncountedAnswers:
 
     reason: Annotated[
         str,
-        "withdrawn, ended, late, changed, retired, person, unreadable; of gold also met and "
-        "unknown; of a run also unreached: it waited for an earlier answer of its worker when the "
-        "run ended.",
+        "withdrawn, ended, late, changed, retired, person, unreadable. Of gold also met and "
+        "unknown. Of a run also unreached: it waited for an earlier answer at the end.",
     ]
     why: str
     answers: Annotated[int, "Number of such answers."]
