@@ -1,17 +1,21 @@
 """Kinds of fault that a stack can suffer, and their repair."""
 
+import io
 import os
 import random
 import signal
 import threading
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
+import httpx
 import redis
 from django.db import DatabaseError, connections, transaction
 
-from selection.models import Run
+from selection.models import ApiToken, Pool, Run
 
 from .links import Link
 from .services import Heal, Service
@@ -210,6 +214,33 @@ def _cut(name: str, how: str) -> Kind:
     return Kind(f"{name}: {words}", strike, name, where=where, brief=how == "reset")
 
 
+# -- files
+
+
+@cache
+def _pack_gigabyte() -> bytes:
+    """Pack zeros in an archive in an archive: a few kilobytes."""
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        with archive.open("samples/1.json", "w") as member:
+            for _ in range(1024):
+                member.write(bytes(1 << 20))
+    with zipfile.ZipFile(outer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.eval", inner.getvalue())
+    return outer.getvalue()
+
+
+def _upload_archive(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+    with suppress(DatabaseError, httpx.HTTPError):
+        headers = {"Authorization": f"Bearer {ApiToken.issue('archive')}"}
+        address = f"{stack.url}/api/pools/{Pool.objects.earliest('pk').pk}/files"
+        file = {"file": ("a.zip", _pack_gigabyte())}
+        reply = httpx.post(address, files=file, headers=headers, timeout=30)
+        assert reply.status_code in (422, 503), reply.text
+    return nothing
+
+
 # -- servers of models
 
 
@@ -251,6 +282,7 @@ KINDS: list[Kind] = [
     Kind("database: a run held", _lock, "lock", "postgresql"),
     Kind("database: file held", _lock, "lock", "sqlite"),
     Kind("disk full", _fill, "database", cannot=_no_disk),
+    Kind("file: an archive of a gigabyte", _upload_archive, "file", brief=True),
     *(_model_server(manner) for manner in ("hostile", "slow", "limited", "failing")),
     *(_cut(name, how) for name in LINKS for how in ("refuse", "reset", "hang", "half")),
 ]

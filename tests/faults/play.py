@@ -82,7 +82,7 @@ class Play:
     def play(self) -> Result:
         began, gap = time.monotonic(), self.seconds / self.count
         try:
-            for number in range(self.count):
+            for number in range(self.count if self._all() else 0):  # perhaps none fits here
                 while time.monotonic() < began + number * gap or not self._flows():
                     self._tend()
                 if time.monotonic() > began + self.seconds + OVERTIME_SECONDS:
