@@ -53,7 +53,8 @@ def make_questions(size: int) -> QuestionSet:
         "key": [f"q{i}" for i in range(size)],
         "prompt": [f"Say yes to {i}." for i in range(size)],
     }
-    gold = {"accepted": ["yes"], "choices": [], "grading": {}, "retired": None, "retired_why": ""}
+    gold = {"accepted": ["yes"], "choices": [], "grading": {}, "columns": {}}
+    gold |= {"retired": None, "retired_why": ""}
     bulk.insert_rows(Question, columns, {"question_set_id": question_set.pk, **gold})
     return question_set
 

@@ -1,5 +1,6 @@
 """Gold questions of question sets. Tokens with the scope to answer cannot read them."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -75,6 +76,9 @@ class GoldIn(Schema):
 
 class QuestionIn(GoldIn):
     question: str = Field(description="Id of the question, unique in the set.", examples=["sum-1"])
+    columns: dict[str, str] = Field(
+        {}, max_length=1000, description="Texts that a model's template names as {column}."
+    )
 
 
 class QuestionsIn(Schema):
@@ -91,6 +95,7 @@ class QuestionOut(Schema):
     accepted: list[str]
     choices: list[str]
     grading: Grading
+    columns: dict[str, str]
     retired_at: datetime | None = Field(alias="retired", description="Time of the retirement.")
     retired_reason: str = Field(alias="retired_why")
 
@@ -137,7 +142,7 @@ def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dic
     """
     item = find_question_set(request, set_id)
     question_rows = [
-        _question_row(row, question.question, question)
+        replace(_question_row(row, question.question, question), columns=question.columns)
         for row, question in enumerate(payload.questions, 1)
     ]
     return rows.report_rows(item, "questions", rows.store_questions(item, question_rows))

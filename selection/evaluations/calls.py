@@ -170,8 +170,7 @@ class Caller:
         return True
 
     def _build_prompt(self, name: str, key: str) -> Prompt:
-        question, cells = self.inputs.questions[key], self.inputs.cells[key]
-        return build_prompt(self.models[name].endpoint, question, cells)
+        return build_prompt(self.models[name].endpoint, self.inputs.questions[key])
 
     def _can_pay(self, reserved: int, most: int) -> bool:
         """Tell if the money pays the call, also if those in flight cost the most that they can."""

@@ -81,7 +81,7 @@ def check_models(options: dict[str, Any], limit: int | None, tell: Tell) -> Chec
         tell(note)
     models, (key, question) = files.build_models(inputs), next(iter(inputs.questions.items()))
     most = {
-        name: prices.most_cost(model, build_prompt(model, question, inputs.cells[key]).tokens)
+        name: prices.most_cost(model, build_prompt(model, question).tokens)
         for name, model in models.items()
     }
     if limit is not None and sum(most.values()) > limit:

@@ -25,7 +25,7 @@ from selection.imports.readers import read_table
 from selection.imports.row_parsers import BadRow, QuestionRow
 from selection.model_workers import api_keys, askable, endpoints, price_list
 from selection.model_workers.model_files import ModelFile
-from selection.model_workers.prompts import MESSAGES, list_fields
+from selection.model_workers.prompts import list_fields
 from selection.models import Endpoint, ModelServer, Question, QuestionSet
 from selection.texts import counted, plural
 
@@ -40,8 +40,7 @@ class Inputs:
     """The files, read.
 
     gold       path of the gold questions
-    questions  by their keys
-    cells      of their rows that templates name, and their messages; by key and column
+    questions  by their keys, with the columns that templates name, and with their messages
     columns    of the gold file
     document   everything that a run started with and keeps, by its place in the files
     notes      on what was not read
@@ -50,7 +49,6 @@ class Inputs:
     file: ModelFile
     gold: Path
     questions: dict[str, Question]
-    cells: dict[str, dict[str, str]]
     columns: list[str]
     notes: list[str]
     document: dict[str, Any]
@@ -88,7 +86,7 @@ def read_inputs(options: dict[str, Any]) -> Inputs:
             | {name: value for name, value in entry.values.items() if name not in PACE}
             for entry in file.models
         },
-        "questions": {key: _digest(question, read[1][key]) for key, question in read[0].items()},
+        "questions": {key: _digest(question) for key, question in read[0].items()},
         "settings": {name: options[name] for name in DECIDING},
     }
     return Inputs(file, gold, *read, json.loads(json.dumps(document, default=str)))
@@ -100,8 +98,9 @@ def _fix_server(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"url": str(values["url"]).rstrip("/")} | fixed
 
 
-def _digest(question: Question, cells: Mapping[str, str]) -> str:
-    parts = [question.prompt, question.accepted, question.choices, question.grading, cells]
+def _digest(question: Question) -> str:
+    parts = [question.prompt, question.accepted, question.choices, question.grading]
+    parts += [question.columns, question.history]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -131,8 +130,8 @@ def _read_gold(
     pairs: Sequence[tuple[str, str]],
     fields: Collection[str],
     options: Mapping[str, Any],
-) -> tuple[dict[str, Question], dict[str, dict[str, str]], list[str], list[str]]:
-    """Read the questions and their cells by key, the columns, and notes on those not read.
+) -> tuple[dict[str, Question], list[str], list[str]]:
+    """Read the questions by key, the columns, and notes on those not read.
 
     pairs   (column, field) as the files and the command say
     fields  columns that templates name: their text is not part of the prompt besides
@@ -159,7 +158,6 @@ def _read_gold(
     plan.context = [column for column in plan.context if column not in fields]
     together, bad = QuestionSet(team_id=0, name=path.stem), list[BadRow]()
     questions, lines = dict[str, Question](), dict[str, int]()
-    cells = dict[str, dict[str, str]]()
     for (_, row), made in row_parsers.parse_rows(table, plan):
         if isinstance(made, QuestionRow) and made.question in questions:
             first = lines[made.question]
@@ -172,10 +170,10 @@ def _read_gold(
             ):
                 raise Refused(f"In the question “{made.question}” {why}")
             values, key = dict(zip(table.header, row, strict=False)), made.question
-            questions[key] = catalog.build_question(together, len(questions), made)
-            cells[key] = {name: values[name] for name in table.header if name in fields}
-            if messages := _read_messages(values.get(plan.fields["prompt"], "")):
-                cells[key][MESSAGES] = json.dumps(messages)
+            question = catalog.build_question(together, len(questions), made)
+            question.columns = {name: values[name] for name in table.header if name in fields}
+            question.history = _read_messages(values.get(plan.fields["prompt"], ""))
+            questions[key] = question
             lines[key] = made.line
     if bad and not options["leave_out"]:
         told = "; ".join(f"line {row.line}: {row.why}" for row in bad[:MOST_TOLD])
@@ -187,7 +185,7 @@ def _read_gold(
     unread = [f"“{name}”" for name in plan.unread_columns(table.header) if name not in fields]
     columns = f"{plural('column', len(unread))} {', '.join(unread)}"
     notes = [f"{path.name}: models are not shown the {columns}."] if unread else []
-    return questions, cells, table.header, notes
+    return questions, table.header, notes
 
 
 def _read_messages(prompt: str) -> list[Any]:

@@ -82,9 +82,8 @@ class Evaluation:
 
     def _list_prices(self) -> list[float]:
         """List what a call of each model can cost at most, for a rule that spends by price."""
-        key, question = next(iter(self.questions.items()))
-        cells, models = self.inputs.cells[key], self.models.values()
-        tokens = [build_prompt(model, question, cells).tokens for model in models]
+        question, models = next(iter(self.questions.values())), self.models.values()
+        tokens = [build_prompt(model, question).tokens for model in models]
         return [float(to_amount(most_cost(*pair))) for pair in zip(models, tokens, strict=True)]
 
     def change(self, **columns: Any) -> None:

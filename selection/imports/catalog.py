@@ -97,7 +97,7 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
         CHUNK,
         update_conflicts=True,
         unique_fields=["question_set", "key"],
-        update_fields=["prompt", "accepted", "choices", "grading"],
+        update_fields=["prompt", "accepted", "choices", "grading", "columns"],
     )
     return len(questions)
 
@@ -111,6 +111,7 @@ def build_question(question_set: QuestionSet, number: int, row: QuestionRow) -> 
         accepted=row.accepted,
         choices=row.choices,
         grading=row.grading,
+        columns=row.columns,
     )
 
 

@@ -48,7 +48,7 @@ from selection.models import (
 from selection.watches import gold, steps
 
 from . import catalog
-from .staging import CLOSED, GOLD, TARGET_DELETED, target_of
+from .staging import CLOSED, STORED, TARGET_DELETED, target_of
 from .validate_answers import refuse_ended
 
 Rows = QuerySet[UploadedRow]
@@ -207,10 +207,12 @@ def _store_questions(question_set: QuestionSet, rows: Rows, source: str, number:
         "key": F("key"),
         "number": number,
         "prompt": KeyTextTransform("prompt", source),
-        **{name: KeyTransform(name, source) for name in GOLD if name != "prompt"},
+        **{name: KeyTransform(name, source) for name in STORED if name != "prompt"},
         "retired_why": Value(""),
     }
-    return bulk.insert_from(Question, columns, rows, same=["question_set_id", "key"], changed=GOLD)
+    return bulk.insert_from(
+        Question, columns, rows, same=["question_set_id", "key"], changed=STORED
+    )
 
 
 def _change_questions(question_set: QuestionSet, rows: Rows, source: str) -> int:

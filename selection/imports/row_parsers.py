@@ -61,6 +61,7 @@ class QuestionRow:
     accepted: list[str]
     choices: list[str]
     grading: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
         rows, plan = iter(arranged), replace(plan, readings=readings)
         notation = _find_notation(arranged, table.header, plan)
         places |= {name: len(table.header) + i for i, name in enumerate(("context", "choices"))}
+    beside = [(c, table.header.index(c)) for c in plan.unread_columns(table.header)]
     for row in rows:
         yield from _take_faults(table)
         line, cells = row
@@ -155,7 +157,9 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
             if make:
                 yield row, make(line, fields, plan.fields, further)
             else:
-                yield row, _parse_question(line, fields, plan, notation)
+                made = _parse_question(line, fields, plan, notation)
+                texts = {name: restore_defused(cells[place]) for name, place in beside}
+                yield row, replace(made, columns=texts)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
     yield from _take_faults(table)

@@ -93,6 +93,8 @@ def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> l
 def refuse_question(row: QuestionRow) -> None:
     """Raise Refused for an invalid gold question."""
     _refuse_key(row.question, "question's id")
+    if any(NO_TEXT.search(text) for text in (*row.columns, *row.columns.values())):
+        raise Refused("A column has an unreadable character.")
     refuse_gold(row)
 
 

@@ -194,13 +194,14 @@ def _rows_by_key(rows: Any) -> dict[str, dict[str, Any]]:
 
 
 GOLD = ("prompt", "accepted", "choices", "grading")
+STORED = (*GOLD, "columns")
 
 
 def stage_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> Iterator[StagedRow]:
     stored = question_set.questions.filter(key__in=[row.question for row in rows])
-    before = _rows_by_key(stored.values("key", *GOLD))
+    before = _rows_by_key(stored.values("key", *STORED))
     for row in rows:
-        key, data = plain_key(row.question), {name: getattr(row, name) for name in GOLD}
+        key, data = plain_key(row.question), {name: getattr(row, name) for name in STORED}
         yield StagedRow(row.line, key, data, before=before.get(key))
 
 
@@ -210,7 +211,7 @@ def _stage_unasked(
     for staged in stage_questions(question_set, rows):
         if staged.key not in asked or staged.before is None:
             yield staged
-        elif staged.before | staged.data != staged.before:
+        elif any(staged.before[name] != staged.data[name] for name in GOLD):
             yield replace(staged, why=catalog.offer_correction(staged.key), outside=True)
 
 

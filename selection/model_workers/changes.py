@@ -10,7 +10,7 @@ from selection.errors import Conflict, Refused
 from selection.models import Endpoint, ModelServer, Pool, Run
 from selection.texts import plural
 
-from . import endpoints, fixed_settings, spending
+from . import askable, endpoints, fixed_settings, spending
 from .model_files import ModelFile
 
 MOST_NAMED = 5
@@ -41,7 +41,8 @@ def change_endpoint(
     in progress has called the model as it is.
     """
     server = server or endpoint.server
-    changed = endpoints.build_endpoint(server, list_settings(endpoint) | dict(values))
+    columns = askable.list_columns(endpoint.worker.pool.team_id)
+    changed = endpoints.build_endpoint(server, list_settings(endpoint) | dict(values), columns)
     if server.team_id != endpoint.worker.pool.team_id:
         raise Refused(f"The model server “{server}” is another team's.")
     changed.worker = endpoint.worker
@@ -77,6 +78,7 @@ def store_file(pool: Pool, file: ModelFile) -> tuple[int, int]:
         except Refused as refusal:
             raise file.refusal_of_server(entry, refusal) from refusal
         servers[server.name] = server
-    new, changed = endpoints.store_endpoints(pool, file.build_endpoints(servers))
+    built = file.build_endpoints(servers, askable.list_columns(pool.team_id))
+    new, changed = endpoints.store_endpoints(pool, built)
     audit.record_entry("import", pool, after={"models": new + changed})
     return new, changed

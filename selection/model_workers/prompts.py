@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,10 @@ Parsing = Endpoint.Parsing
 
 TEMPLATE = "{instructions}\n\n{question}\n\n{choices}\n\n{request}"
 PLACEHOLDERS = ("instructions", "question", "choices", "request")
-NO_CELLS: dict[str, str] = {}
-MESSAGES = "[messages]"  # no name of a column
 IMAGE_TOKENS = 3_000  # the most that a picture is expected to be charged as
 MESSAGE_TOKENS = 16  # a message's own tokens, besides its text
 
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_PLACEHOLDER = re.compile(r"(?<!\w)\{([^\W\d][\w .-]*)\}")  # not that of \boxed{A}
 _FIELD = re.compile(r"\{([^{}\n]{1,100})\}")  # also a column's name
 MEDIA = re.compile(r"!\[((?:(?!!\[)[^\]])*)\]\(<?((?:(?!!\[)[^)>\s])+)>?\)")
 UNSEEN = re.compile(r"\.(mp3|m4a|ogg|wav|mp4|webm|mov)$", re.IGNORECASE)
@@ -65,7 +63,7 @@ def list_fields(template: str) -> list[str]:
 def validate_template(template: str, columns: Collection[str] = ()) -> str:
     """Raise Refused for an unknown placeholder, or without the question.
 
-    columns  of the file of gold questions, which may be placeholders as well
+    columns  of files of gold questions, which may be placeholders as well
     """
     unknown = set(_PLACEHOLDER.findall(template)) - {*PLACEHOLDERS, *columns}
     if unknown:
@@ -76,16 +74,9 @@ def validate_template(template: str, columns: Collection[str] = ()) -> str:
     return template
 
 
-def build_prompt(
-    endpoint: Endpoint, question: Question, cells: Mapping[str, str] = NO_CELLS
-) -> Prompt:
-    """Build the request.
-
-    cells  of the question's row, by column, for the template; if one is ``MESSAGES``, these are
-           sent, and the question is the text of the last one
-    """
-    history = json.loads(cells[MESSAGES]) if MESSAGES in cells else []
-    text = _fill_template(endpoint, question, cells, history)
+def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
+    history = question.history
+    text = _fill_template(endpoint, question)
     text, pictures = _split_pictures(text, question)
     content: Any = text
     if pictures:
@@ -115,11 +106,9 @@ def build_prompt(
     return Prompt(adjust_body(body, endpoint.adjustments), _digest_of(endpoint, body), tokens)
 
 
-def _fill_template(
-    endpoint: Endpoint, question: Question, cells: Mapping[str, str], history: Sequence[Any]
-) -> str:
-    last = history[-1].get("content") if history else question.prompt
-    values = dict(cells) | {
+def _fill_template(endpoint: Endpoint, question: Question) -> str:
+    last = question.history[-1].get("content") if question.history else question.prompt
+    values = question.columns | {
         "instructions": question.question_set.instructions.strip(),
         "question": str(last).strip(),
         "choices": _list_choices(question),

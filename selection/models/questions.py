@@ -1,5 +1,8 @@
 """Sets of gold questions."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.core.validators import MinValueValidator
 from django.db import models
 
@@ -82,14 +85,18 @@ class Gradable(models.Model):
 class Question(Gradable):
     """A gold question. ``number`` counts from 0 within the set; a deck deals numbers.
 
+    columns  of its file that have no meaning of their own: a model's template may name them
+    history  messages of a conversation, with the prompt as the last one; of an evaluation only
     retired  time of its retirement as faulty: it is asked no more, and it does not count
     """
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
     number = models.PositiveIntegerField()
     key = KeyField("question", max_length=200)
+    columns = models.JSONField(default=dict, blank=True, editable=False)
     retired = models.DateTimeField(null=True, editable=False)
     retired_why = models.CharField(max_length=300, blank=True, default="", editable=False)
+    history: Sequence[Any] = ()
 
     class Meta:
         ordering = ["number"]

@@ -52,7 +52,10 @@ QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
 PRACTICE = ("number", "prompt", "accepted", "choices", "grading", "explanation", "required")
 PRACTISED = ("response", "right", "done", "tries", "at")
 REPORT = ("text", "at", "heard")
-QUESTION = ("number", "key", "prompt", "accepted", "choices", "grading", "retired", "retired_why")
+QUESTION = (
+    *("number", "key", "prompt", "accepted", "choices", "grading", "columns"),
+    *("retired", "retired_why"),
+)
 ANSWERS = {
     "question": "question__number",
     "position": "position",

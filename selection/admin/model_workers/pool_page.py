@@ -15,7 +15,7 @@ from selection.admin.forms import file_field
 from selection.admin.imports.join_offer import offer_joining
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
-from selection.model_workers import changes, price_list
+from selection.model_workers import askable, changes, price_list
 from selection.model_workers.model_files import LARGEST_FILE, ModelEntry, ModelFile
 from selection.models import ModelServer, plain_key
 from selection.texts import count_noun
@@ -85,7 +85,7 @@ class PoolModelsPage(Page):
                 form = ModelsForm()  # without the text: no page repeats a key
                 messages.error(request, WITH_KEY)
                 return self._show(form)
-            file.build_endpoints(self._map_servers(file))
+            file.build_endpoints(self._map_servers(file), askable.list_columns(self.object.team_id))
             if request.POST.get("do") == "add":
                 return self._add(file)
         except Refused as refusal:

@@ -17,7 +17,7 @@ from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, object_url
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
-from selection.model_workers import changes, endpoints, price_list, testing
+from selection.model_workers import askable, changes, endpoints, price_list, testing
 from selection.model_workers.adjustments import describe_server
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelServer, QuestionSet
@@ -109,6 +109,9 @@ class WorkerModelPage(JobMixin, ActionPage):
         )
         form = kind(data, instance=copy(self.endpoint))
         servers = scoped(ModelServer, self.request).filter(team=self.object.pool.team_id)
+        if columns := askable.list_columns(self.object.pool.team_id):
+            names = ", ".join(f"{{{name}}}" for name in columns)
+            form.fields["template"].help_text += f" Columns of question sets: {names}."
         server: Any = form.fields["server"]
         server.queryset, server.widget = servers, UnfoldAdminSelectWidget()
         server.widget.choices = server.choices

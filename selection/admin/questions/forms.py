@@ -97,6 +97,7 @@ class QuestionForm(GradableForm):
             cleaned["accepted"],
             cleaned["choices"],
             cleaned["way"],
+            self.instance.columns,
         )
 
 

@@ -52,7 +52,7 @@ def validate_check(run: Run, models: Sequence[Endpoint]) -> Question:
     """Choose the question of a check; raises Refused if it cannot be made or afforded."""
     if not models:
         raise Refused("No model takes part in this run.")
-    if why := askable.refuse_questions(run.question_set):
+    if why := askable.refuse_questions(run.question_set, models):
         raise Refused(why)
     limit, price = spending.read_limit(run), most_price(run, models)
     if limit is not None and price > limit:

@@ -176,9 +176,10 @@ def _validate_models(run: Run) -> dict[str, str]:
     """Find the fault of a question that the models among the eligible workers cannot be asked."""
     if run.recorded_only or not Endpoint.objects.filter(worker__pool=run.pool_id).exists():
         return {}
-    if not eligibility.eligible_workers(run).filter(endpoint__isnull=False).exists():
+    models = Endpoint.objects.filter(worker__in=eligibility.eligible_workers(run).order_by())
+    if not models:
         return {}
-    reasons = (askable.refuse_questions(skill.question_set) for skill in run.skills)
+    reasons = (askable.refuse_questions(skill.question_set, models) for skill in run.skills)
     reason = next(filter(None, reasons), "")
     return {"question_set": reason} if reason else {}
 

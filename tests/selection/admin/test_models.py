@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import reports
-from selection.model_workers import endpoints, spending
+from selection.model_workers import changes, endpoints, spending
 from selection.model_workers.price_list import SOURCE
-from selection.models import Endpoint, Job, ModelCall, ModelServer, ModelSpending, Run, Team
+from selection.models import Endpoint, Job, ModelCall, ModelServer, ModelSpending, Run, Team, Worker
 from selection.outbox import jobs
 from selection.runs import lifecycle
 from selection.runs.roster import model_checks
@@ -175,6 +175,23 @@ def test_model_takes_its_published_price_by_one_click(requester):
     assert Endpoint.objects.get(worker=worker).price_out == 7
     other = admin_url("worker_model", pool.workers.get(key="nobodys-model").pk)
     assert "Published" not in text_of(requester.get(other))
+
+
+def test_a_template_names_columns_of_question_sets(requester):
+    worker = make_model_run(OFF, start=False).pool.workers.get(key="w0")
+    make_questions(1).questions.update(columns={"topic": "Art"})
+    address = admin_url("worker_model", worker.pk)
+    assert "Columns of question sets: {topic}." in text_of(requester.get(address))
+    wrong = requester.post(address, {"do": "save", **settings_of(worker, "{question} {theme}")})
+    assert "The template has the placeholder {theme}; there are" in text_of(wrong)
+    requester.post(address, {"do": "save", **settings_of(worker, "{question} {topic}")})
+    assert Endpoint.objects.get(worker=worker).template == "{question} {topic}"
+
+
+def settings_of(worker: Worker, template: str) -> dict[str, object]:
+    values = changes.list_settings(worker.endpoint) | {"template": template, "extra_body": "{}"}
+    filled = {name: value for name, value in values.items() if value is not None}
+    return filled | {"server": worker.endpoint.server_id}
 
 
 def test_a_fault_is_told_with_its_line(requester):

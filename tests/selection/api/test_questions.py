@@ -56,6 +56,14 @@ def test_questions_come_with_their_way_of_grading(manager, sums):
     assert (shown["accepted"], shown["grading"]["tolerance"]) == (["3.5"], 0.1)
 
 
+def test_questions_have_columns_for_templates(manager, sums):
+    put(manager, sums, question("one", columns={"topic": "Art"}))
+    shown = manager.get(f"question-sets/{sums.pk}/questions/one").json()
+    assert shown["columns"] == {"topic": "Art"}
+    (row,) = put(manager, sums, question("two", columns={"topic": "\0"}))["rows"]
+    assert "unreadable character" in str(row)
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

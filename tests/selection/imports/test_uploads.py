@@ -1,5 +1,6 @@
 """Uploads: staged piece by piece, invisible until imported as a whole, and undone."""
 
+import subprocess
 from datetime import timedelta
 
 import pytest
@@ -20,6 +21,8 @@ from selection.models import (
 )
 from selection.outbox import celery_messages, jobs
 from tests.worlds import make_pool, make_questions, make_run, open_of
+
+from .readers.files import workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +48,30 @@ def changed(upload: Upload, *pairs: tuple[str, str]) -> column_plan.ColumnPlan:
 
 def many(count: int, name: str = "") -> str:
     return "worker,name\n" + "".join(f"w{i},{name or i}\n" for i in range(count))
+
+
+def test_columns_beside_the_prompt_are_stored_and_undone():
+    target = make_questions(1)
+    table = "question,prompt,answer,topic\nq0,Say yes.,yes,Art\nnew,Say no.,no,\n"
+    upload = bring("questions", target, table)
+    assert column_plan.ColumnPlan(**upload.plan).unread_columns(upload.header) == ["topic"]
+    commit.commit_import(upload.pk)
+    stored = dict(target.questions.values_list("key", "columns"))
+    assert stored == {"q0": {"topic": "Art"}, "new": {"topic": ""}}
+    commit.undo_import(upload.pk)
+    assert target.questions.get().columns == {}
+
+
+def test_a_small_workbook_is_read_by_one_process(monkeypatch):
+    began, popen = [], subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *words, **how: began.append(words) or popen(*words, **how)
+    )
+    rows = [["question", "prompt", "answer"], ["one", "Asked once?", "yes"]]
+    upload = uploads.create_upload("questions", make_questions(1), "f.xlsx", workbook(rows))
+    assert uploads.read_head(upload).rows == rows[1:]
+    commit.commit_import(upload.pk)
+    assert len(began) == 1
 
 
 @pytest.fixture

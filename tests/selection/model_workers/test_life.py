@@ -40,6 +40,16 @@ def send_call(run: Run, key: str, test: bool = False) -> ModelCall:
     )
 
 
+def test_a_run_does_not_start_without_the_columns_of_a_template():
+    run = make_model_run(OFF, start=False, endpoint={"template": '{question} {topic} {"a": 1}'})
+    run.question_set.questions.update(columns={"topic": "Art"})
+    run.question_set.questions.filter(key="q1").update(columns={})
+    with pytest.raises(Refused, match=r"question “q1” of .* lacks the column “topic”"):
+        lifecycle.start_run(run)
+    run.question_set.questions.update(columns={"topic": ""})
+    lifecycle.start_run(run)
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

@@ -47,6 +47,13 @@ def test_fill_an_own_template() -> None:
     assert content == 'Which colour? -- A. red\nB. blue {"answer": 1}'
 
 
+def test_fill_in_columns_of_the_file() -> None:
+    endpoint = make_endpoint(template="{topic}: {question}")
+    question = make_question(columns={"topic": "Art", "question": "not this"})
+    content = build_prompt(endpoint, question).body["messages"][0]["content"]
+    assert content == "Art: Which colour?"
+
+
 def test_equal_requests_have_equal_digests_in_a_team() -> None:
     question = make_question()
     first = build_prompt(make_endpoint(), question).digest
@@ -84,10 +91,16 @@ def test_count_at_least_the_tokens_that_the_request_can_have() -> None:
     assert prompt.tokens >= 200 + len("Look closely. Which colour?")
 
 
-@pytest.mark.parametrize("template", ["Answer: {choices}", "{question} {key}"])
+@pytest.mark.parametrize(
+    "template", ["Answer: {choices}", "{question} {key}", "{question} {The Key}"]
+)
 def test_refuse_a_template_without_question_or_with_unknown_places(template: str) -> None:
     with pytest.raises(Refused, match=r"\{"):
         validate_template(template)
+
+
+def test_braces_that_are_no_place_are_left() -> None:
+    validate_template('{question} Write \\boxed{A} or {"answer": "A"}.')
 
 
 @pytest.mark.parametrize(
