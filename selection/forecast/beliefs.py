@@ -179,26 +179,12 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-@dataclass(frozen=True)
-class PastRun:
-    """A run that tells of its workers, with the number of those with answers."""
-
-    pk: int
-    name: str
-    pool: str
-    workers: int
-    answers: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name}: {counted(self.workers, 'worker')} of {self.pool}, "
-            f"{counted(self.answers, 'answer')}"
-        )
-
-
-def list_past_runs(runs: QuerySet[Run]) -> list[PastRun]:
-    """List the runs with one skill and answers that have ended, latest first."""
+def list_past_runs(runs: QuerySet[Run]) -> list[tuple[int, str]]:
+    """List (pk, words) of the runs with one skill and answers that have ended, latest first."""
     ended = runs.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
     counts = Count("candidates"), Sum("candidates__pulls")
     rows = ended.order_by("-id").values_list("pk", "name", "pool__name", *counts)
-    return [PastRun(*row) for row in rows[:MOST_PAST_RUNS]]
+    return [
+        (pk, f"{name}: {counted(workers, 'worker')} of {pool}, {counted(answers, 'answer')}")
+        for pk, name, pool, workers, answers in rows[:MOST_PAST_RUNS]
+    ]

@@ -54,9 +54,8 @@ def _small(plan: Plan) -> Plan:
     if share >= 1 or workers >= plan.workers:
         return plan
     k = min(max(1, round(plan.k * share)), workers - 1)
-    return replace(plan, workers=workers, k=k, met=(), **_share_of(plan, share))
-
-
-def _share_of(plan: Plan, share: float) -> dict[str, Any]:
     limits = {"budget": plan.budget, "left": plan.left}
-    return {name: max(1, int(most * share)) for name, most in limits.items() if most is not None}
+    small: dict[str, Any] = {
+        name: most and max(1, int(most * share)) for name, most in limits.items()
+    }
+    return replace(plan, workers=workers, k=k, met=(), **small)

@@ -29,12 +29,12 @@ def _k_values(plan: Plan) -> list[int]:
 
 
 def curve_points(plan: Plan, simulated: Sequence[Part]) -> dict[str, list[dict[str, Any]]]:
-    drawn = {part.variant for part in simulated if part.curve}
+    drawn = {part.ledger.contender.title for part in simulated if part.curve}
     curves: dict[str, list[dict[str, Any]]] = {"epsilon": [], "k": []}
     for part in simulated:
         if part.curve:
             curves[part.curve].append(_point_values(part.at, part.ledger))
-        elif part.variant in drawn:
+        elif part.ledger.contender.title in drawn:
             curves["epsilon"].append(_point_values(plan.epsilon, part.ledger))
             curves["k"].append(_point_values(plan.k, part.ledger))
     return {

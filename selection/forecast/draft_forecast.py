@@ -95,19 +95,16 @@ def draft_forecast(run: Run) -> DraftForecast | None:
     forecast_requests.touch_forecast(job)
     rows = forecast_requests.forecast_rows(job)
     own_rows = [row for row in rows if row.algorithm == run.algorithm]
-    accuracy = run.options.get("accuracy", "")
-    same_variant = [
-        row for row in own_rows if describe_variant(row.options) == describe_variant(run.options)
-    ]
-    this_set = [row for row in own_rows if row.options.get("accuracy") and not accuracy]
+    variant = describe_variant(run.options)
+    on_set = [row for row in own_rows if row.options.get("accuracy")]
     return DraftForecast(
         job=job,
         plan=plan,
-        own=same_variant[0] if same_variant else None,
+        own=next((row for row in own_rows if describe_variant(row.options) == variant), None),
         best=next((row for row in rows if _is_takable(run, row)), None),
         numbers=bool(rows),
-        this_set=this_set[0] if this_set else None,
-        rough=_describe_ignored(run),
+        this_set=None if run.options.get("accuracy") else next(iter(on_set), None),
+        rough=_describe_ignored(run, plan),
     )
 
 
@@ -135,7 +132,7 @@ def simulate_plan(plan: Plan, belief: Belief, algorithm: str, this_set: bool) ->
     return None if ledger.cannot else build_row(plan, ledger)
 
 
-def _describe_ignored(run: Run) -> str:
+def _describe_ignored(run: Run, plan: Plan) -> str:
     other = [name for name in run.hand_set if name != VARIED]
     parts = [
         *(["options set by hand"] if other else []),
@@ -143,17 +140,12 @@ def _describe_ignored(run: Run) -> str:
         *(["the workers’ prices"] if run.by_price else []),
         *(["workers that may still join"] if run.enrolling and not run.enrol_most else []),
     ]
-    ignored = f"The forecast ignores {' and '.join(parts)}." if parts else ""
+    texts = [f"The forecast ignores {' and '.join(parts)}."] if parts else []
     if run.slots > 1 and has_models_only(run.pool):
-        ignored += (
-            f" Up to {count_noun(run.slots, 'question', 'are')} out at once: this needs more calls "
+        texts.append(
+            f"Up to {count_noun(run.slots, 'question', 'are')} out at once: this needs more calls "
             "than one question at a time."
         )
-    return " ".join(filter(None, (ignored.strip(), _describe_mark(run))))
-
-
-def _describe_mark(run: Run) -> str:
-    if not pass_marks.has_mark(run):
-        return ""
-    workers = validation.expected_workers(run, eligibility.count_eligible(run))
-    return mark_cost.describe_mark_cost(run.pass_mark or 0.0, workers, run.delta)
+    if plan.mark and pass_marks.has_mark(run):
+        texts.append(mark_cost.describe_mark_cost(plan.mark, plan.workers, plan.delta))
+    return " ".join(texts)

@@ -58,11 +58,6 @@ class Part:
         }
 
     @property
-    def variant(self) -> tuple[str, str]:
-        contender = self.ledger.contender
-        return contender.name, str(sorted(contender.options.items()))
-
-    @property
     def is_finished(self) -> bool:
         runs, seconds = self._limits()
         seconds *= 1 if len(self.ledger.plays) >= MANY else LONGER

@@ -18,8 +18,6 @@ from .simulations import SimulatedEnding, TooLong, draw_pool, simulate_need, sim
 
 logger = logging.getLogger(__name__)
 
-ALIKE = MANY  # runs are enough if all end for want of questions or money
-
 
 def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: float) -> None:
     """Simulate one run of each, as far as time allows; the first of them has its run in any case.
@@ -38,11 +36,12 @@ def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: floa
 
 
 def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:
+    """Tell if it has; MANY are enough if all end for want of questions or money."""
     plays = len(ledger.plays)
     return (
         bool(ledger.cannot)
         or plays >= runs
-        or (plays >= ALIKE and ledger.share(SimulatedEnding.GUARANTEE) == 0)
+        or (plays >= MANY and ledger.share(SimulatedEnding.GUARANTEE) == 0)
     )
 
 

@@ -174,7 +174,7 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         assert isinstance(run, forms.ChoiceField)
         run.choices = [
             ("", "Choose a run"),
-            *((s.pk, str(s)) for s in forecast.list_past_runs(self.runs)),
+            *forecast.list_past_runs(self.runs),
         ]
         self.initial.setdefault("currency", money.last_currency(self.runs))
         fields["price"].help_text = "Include platform fees."

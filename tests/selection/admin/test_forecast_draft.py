@@ -3,7 +3,6 @@
 import pytest
 
 from selection.forecast import draft_forecast, forecast_requests
-from selection.forecast.rows import Forecast
 from selection.models import ForecastRequest, Run
 from selection.outbox import celery_messages
 from selection.runs import lifecycle
@@ -149,14 +148,3 @@ def test_draft_with_quotas_is_offered_only_applicable_ways(requester):
         again = draft(**settings | {"name": f"again {sends}"[:90]})
         order(requester, again)
         assert "The draft is changed." in press(requester, again, **sends)
-
-
-# -- the whole form
-
-
-def test_the_row_of_a_draft_is_that_of_its_own_meaning_of_accuracy():
-    run = draft(algorithm="certified", options={"accuracy": "on this question set"})
-    draft_forecast.request_draft_forecast(run)
-    row = draft_forecast.draft_forecast(run).own
-    assert isinstance(row, Forecast)
-    assert row.options["accuracy"] == "on this question set"

@@ -173,17 +173,6 @@ def test_wizard_shows_band_and_finished_share_from_20_simulations(requester, for
     assert "typical maximum 10" in text
 
 
-def test_a_budget_above_all_questions_shows_a_row_for_each_algorithm(
-    requester, form_data, monkeypatch
-):
-    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
-    job, page = ordered(requester, form_data, spend="100")
-    text = text_of(requester.get(page))
-    assert "It cannot spend the budget of 2,000 answers" in text
-    assert "credible" in [row.algorithm for row in forecast_requests.forecast_rows(job)]
-    assert not job.error
-
-
 def test_an_algorithm_that_cannot_be_simulated_is_named_with_the_reason(requester, form_data):
     job, page = ordered(requester, form_data, spend="0.3")
     text = text_of(requester.get(page))

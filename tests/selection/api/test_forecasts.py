@@ -12,7 +12,6 @@ from selection.forecast import (
     refining,
 )
 from selection.models import ForecastRequest
-from selection.outbox import jobs
 from tests import worlds
 
 pytestmark = pytest.mark.django_db
@@ -123,15 +122,3 @@ def test_a_large_one_is_accepted_and_left_to_celery(call, nobody_simulates):
     assert call("get", f"/{shown['id']}").json()["rows"] == []
     again = call("post", "", **LARGE)
     assert (again.status_code, again.json()["id"]) == (202, shown["id"])
-
-
-def test_forecast_with_numbers_is_answered_at_once(call, monkeypatch):
-    monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
-    made = call("post", "", **WANTED)
-    assert made.status_code == 202
-    jobs.work_on_job(made.json()["id"])
-    again = call("post", "", **WANTED)
-    assert again.status_code == 200
-    rows = again.json()["rows"]
-    assert len([row for row in rows if not row["cannot"]]) == 1
-    assert 0 < again.json()["progress"] < 1

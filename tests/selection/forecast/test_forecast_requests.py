@@ -15,7 +15,6 @@ from selection.forecast import (
 from selection.models import ForecastRequest
 from selection.outbox import jobs
 from tests.processes import celery_worker, wait_until
-from topk import SELECTORS
 
 pytestmark = pytest.mark.django_db
 State = ForecastRequest.State
@@ -110,25 +109,6 @@ def test_recommendable_algorithms_are_simulated_first(monkeypatch):
     runs = {row.algorithm: row.runs for row in forecast_requests.forecast_rows(job)}
     assert sorted(runs.values())[-2:] == [1, 20]
     assert runs["credible"] == 20
-
-
-def test_an_algorithm_that_fails_later_is_a_row_and_the_others_finish(monkeypatch):
-    job = request_plan()
-
-    def broken(*_, **__):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(SELECTORS["lucb"], "ask", broken)
-    assert take_turns(job).state == State.DONE
-    rows = {row.algorithm: row for row in forecast_requests.forecast_rows(job) if not row.options}
-    assert rows["lucb"].cannot.startswith("It cannot be simulated")
-    assert rows["credible"].runs == 3
-
-
-@pytest.mark.slow
-def test_a_budget_above_all_questions_is_forecast_to_the_end():
-    job = take_turns(request_plan(budget=500))
-    assert (job.state, job.error) == (State.DONE, "")
 
 
 @pytest.mark.parametrize(

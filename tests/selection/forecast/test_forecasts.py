@@ -119,12 +119,6 @@ def test_a_budget_above_all_questions_stops_no_forecast():
         assert "It cannot spend the budget of 200 answers: with 10 questions it takes" in row.why
 
 
-def test_an_algorithm_that_a_budget_is_too_small_for_is_a_row_that_says_so():
-    row = row_of(table(**small_plan(budget=5)), "csar")
-    assert "CSAR needs a budget" in row.cannot
-    assert row.fixed_budget
-
-
 def test_algorithm_that_mostly_ends_is_feasible():
     """Beta(2,2), 150 workers: certified ends at 11,000 of 30,000 answers, but not on every crowd
     that "most workers 0.2 to 0.8" may mean. One simulated run on such a crowd is no verdict."""
