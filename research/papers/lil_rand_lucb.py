@@ -7,6 +7,8 @@ figures.
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+import numpy as np
+
 from research.cells import Floats
 from topk import instances
 
@@ -65,10 +67,10 @@ def build_cells(quick: bool, runs: int | None) -> list[Cell]:
 
 def means_of(family: str, n: int, k: int) -> Floats:
     if family == SPARSE:
-        return instances.one_sparse(n, k)
+        return np.where(np.arange(n) < k, 0.5, 0.0)
     if family == EXPONENTIAL:
         return instances.synthetic(n, k, 0.3)
-    return instances.lil_exponential(n, 0.3 if family == LIL_3 else 0.6)
+    return 1 - (np.arange(n) / n) ** (0.3 if family == LIL_3 else 0.6)
 
 
 def _point_cells(family: str, k: str, parameters: str, n: int, runs: int) -> list[Cell]:

@@ -3,8 +3,8 @@
 A simulation has to number the arms at random; the order leaks the answer.
 
 Bubeck, Wang, Viswanathan 2013 (``SAR_EXPERIMENTS``; the settings are those of Audibert, Bubeck,
-Munos 2010, because the paper gives titles only, and so are the budgets, its own being illegible),
-Chen, Chen, Zhang, Zhou 2017 (n = 1000) and Jiang, Li, Qiao 2017 (Gaussian arms of variance 1/4).
+Munos 2010, because the paper gives titles only, and so are the budgets, its own being illegible)
+and Chen, Chen, Zhang, Zhou 2017 (n = 1000).
 """
 
 from dataclasses import dataclass
@@ -69,13 +69,3 @@ def synthetic(n: int, k: int, p: float) -> Floats:
     above = border + k / n * np.clip(1 - i / k, 0, 1) ** p
     below = border - border * np.clip((i - k) / (n - k), 0, 1) ** p
     return np.where(i <= k, above, below)
-
-
-def one_sparse(n: int, k: int) -> Floats:
-    """Return .5 for the best k, 0 for the rest (Jiang et al. 2017)."""
-    return np.where(np.arange(n) < k, 0.5, 0.0)
-
-
-def lil_exponential(n: int, alpha: float) -> Floats:
-    """Return 1 - ((i-1)/n)^alpha, i = 1..n (Jamieson et al. 2014; K = 1)."""
-    return 1 - (np.arange(n) / n) ** alpha

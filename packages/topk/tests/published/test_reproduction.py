@@ -6,8 +6,6 @@ import pytest
 from topk import SELECTORS
 from topk.instances import (
     SAR_EXPERIMENTS,
-    lil_exponential,
-    one_sparse,
     synthetic,
     two_group,
     uniform,
@@ -98,8 +96,6 @@ def test_the_instances_are_the_papers():
     assert SAR_EXPERIMENTS[3].means == pytest.approx((0.5, 0.48126, 0.449347, 0.3631), abs=1e-5)
     assert two_group(5, 2).tolist() == [0.7, 0.7, 0.3, 0.3, 0.3]
     assert synthetic(1000, 250, 1) == pytest.approx(uniform(1000))
-    assert one_sparse(4, 1).tolist() == [0.5, 0, 0, 0]
-    assert lil_exponential(10, 0.3)[[0, 1]] == pytest.approx([1, 1 - 0.1**0.3])
     for p in (0.3, 0.5, 6):
         means = synthetic(1000, 100, p)
         assert (np.diff(means) <= 1e-12).all()

@@ -26,8 +26,3 @@ def kl_interval(means: Floats, pulls: Counts, level: float | Floats) -> tuple[Fl
     lower = kernels.kl_bounds(means, levels, -1)
     upper = kernels.kl_bounds(means, levels, 1)
     return np.where(pulls > 0, lower, 0.0), np.where(pulls > 0, upper, 1.0)
-
-
-def kl_racing_log(n: int, t: int, delta: float) -> float:
-    """Compute ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1 (Kaufmann, Kalyanakrishnan 2013)."""
-    return math.log(11.1 * n * t**1.1 / delta)

@@ -9,6 +9,7 @@ quotas, or assignments.
 """
 
 import math
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,15 +40,7 @@ class OracleSelector(SequentialSelector):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         if self.oracle is not None:
-            guarantee = self.guarantee
-            self.guarantee = Guarantee(
-                guarantee.goal,
-                guarantee.fixed,
-                guarantee.citation,
-                guarantee.early,
-                guarantee.note,
-                self.oracle.within,
-            )
+            self.guarantee = replace(self.guarantee, within=self.oracle.within)
 
     def _check(self) -> None:
         n, k = self.problem.n, self.problem.k

@@ -54,7 +54,8 @@ class KLRacing(RoundSelector):
         return self.undecided.astype(np.int64)
 
     def _interval(self) -> tuple[Floats, Floats]:
-        level = bounds.kl_racing_log(self.problem.n, self.round, self.problem.delta)
+        # ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1
+        level = math.log(11.1 * self.problem.n * self.round**1.1 / self.problem.delta)
         means = np.nan_to_num(self.means, nan=0.5)
         return bounds.kl_interval(means, self.state.pulls, level)
 
