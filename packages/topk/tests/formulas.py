@@ -57,48 +57,6 @@ def lil(pulls, w, growth):
     return (1 + math.sqrt(growth)) * radius
 
 
-def stitched(pulls, alpha):
-    """0.85 sqrt((ln ln(2T) + 0.72 ln(5.2 / alpha)) / T), one side, all T >= 1.
-
-    Howard, Ramdas, McAuliffe, Sekhon: Time-uniform confidence sequences (2021).
-    """
-    inner = np.log(np.log(2 * pulls)) + 0.72 * math.log(5.2 / alpha)
-    return 0.85 * np.sqrt(inner / pulls)
-
-
-def simchowitz(pulls, alpha):
-    """sqrt((x + 3 ln x + 1.5 ln ln(e T)) / (2T)), x = ln(1 / alpha): LUCB++'s own, alpha <= 0.1."""
-    x = math.log(1 / alpha)
-    scaled = x + 3 * math.log(x) + 1.5 * np.log(np.log(math.e * pulls))
-    return np.sqrt(scaled / (2 * pulls))
-
-
-def kaufmann_koolen(pulls, alpha):
-    """(n,) levels: T d(mean, mu) stays below them at all T with probability 1 - alpha, two sides.
-
-    3 ln(1 + ln T) + C(ln(1 / alpha)). Kaufmann, Koolen: Mixture martingales revisited, JMLR 2021.
-    """
-    return 3 * np.log(1 + np.log(pulls)) + _threshold(math.log(1 / alpha))
-
-
-def _threshold(x):
-    """C(x) = 2 h~((h^-1(1 + x) + ln(2 zeta(2))) / 2), h(u) = u - ln u, h~ with z = 3/2."""
-    y = (_inverse(1 + x) + math.log(math.pi**2 / 3)) / 2
-    joint = math.log(1.5)
-    if y >= 1 / joint + math.log(joint):  # h(1 / ln z)
-        u = _inverse(y)
-        return 2 * math.exp(1 / u) * u
-    return 2 * 1.5 * (y - math.log(joint))
-
-
-def _inverse(x):
-    """u >= 1 with u - ln u = x, by Newton's steps from right of it."""
-    u = x + math.log(x) + 1.0
-    for _ in range(50):
-        u -= (u - math.log(u) - x) / (1 - 1 / u) if u > 1 else 0.0
-    return u
-
-
 def beta_binomial_excludes(sums, pulls, p, alpha):
     """Return (n,) True if p is outside the uniform-mixture confidence sequence, two sides, all T.
 

@@ -24,14 +24,9 @@ def one_by_one(radius):
 
 TABLE = {
     "lil heuristic": (formulas.lil(PULLS, ALPHA, 0.0), (0.214, 0.0690, 0.0222)),
-    "stitched": (formulas.stitched(PULLS, ALPHA), (0.245, 0.0792, 0.0254)),
     "lil faithful": (
         formulas.lil(PULLS, (DELTA * N**0.01 / bounds.lil_failure(0.01)) ** (1 / 1.01) / N, 0.01),
         (0.340, 0.1087, 0.0346),
-    ),
-    "Kaufmann-Koolen": (
-        np.sqrt(formulas.kaufmann_koolen(PULLS, ALPHA) / (2 * PULLS)),
-        (0.344, 0.1112, 0.0357),
     ),
     "KL-LUCB": (
         one_by_one(lambda t, u: formulas.hoeffding(t, formulas.kl_lucb_log(N, 10 * u, DELTA))),
@@ -62,11 +57,6 @@ def test_the_beta_binomial_sequence_has_the_size_the_reference_measured():
         assert math.sqrt(level / (2 * pulls)) == pytest.approx(wanted, rel=0.01)
 
 
-@pytest.mark.parametrize(("x", "wanted"), [(10, 11.35), (100, 14.66), (1000, 17.66)])
-def test_the_threshold_of_kaufmann_and_koolen(x, wanted):
-    assert formulas.kaufmann_koolen(np.array([1]), 1 / x)[0] == pytest.approx(wanted, abs=0.01)
-
-
 def test_half_is_inside_the_root():
     """Trap T7: sigma = 1/2. With sigma = 1 radii are twice as wide and runs four times as long."""
     assert formulas.hoeffding(np.array([50]), 4.0)[0] == pytest.approx(0.2)
@@ -78,7 +68,6 @@ def test_half_is_inside_the_root():
 def test_lil_radii_are_finite_from_the_first_pull():
     """Trap T8: ln ln((1+e) 1) is not a number, ln ln(3 + e) is."""
     assert np.isfinite(formulas.lil(np.array([1]), 0.5, 0.0)).all()
-    assert np.isfinite(formulas.stitched(np.array([1]), 0.1)).all()
 
 
 def test_kl_bounds_are_exact_to_nine_digits():
@@ -150,14 +139,8 @@ RUNS, LENGTH, LEVEL = 200, 3000, 0.1
 T = np.arange(1, LENGTH + 1)
 
 SEQUENCES = {
-    "stitched, one side": lambda s, p: p - s / T > formulas.stitched(T, LEVEL),
-    "stitched, two sides": lambda s, p: abs(s / T - p) > formulas.stitched(T, LEVEL / 2),
     "lil, one side": lambda s, p: (
         s / T - p > formulas.lil(T, (LEVEL / bounds.lil_failure(0.01)) ** (1 / 1.01), 0.01)
-    ),
-    "Simchowitz, one side": lambda s, p: s / T - p > formulas.simchowitz(T, LEVEL),
-    "Kaufmann-Koolen": lambda s, p: (
-        T * formulas.divergence(s / T, np.full(LENGTH, p)) > formulas.kaufmann_koolen(T, LEVEL)
     ),
     "beta-binomial": lambda s, p: formulas.beta_binomial_excludes(s, T, p, LEVEL),
     "LUCB1's": lambda s, p: (
