@@ -116,7 +116,7 @@ def test_a_retired_question_is_asked_no_more_and_costs_nothing():
     assert given.count() == 30
     assert not given.filter(assignment__question__number__lt=20).exists()
     assert reports.read_progress(run).spent == 30
-    assert reports.read_progress(run).left == 0
+    assert reports.read_progress(run).remaining_budget == 0
     check_tallies(run)
 
 
