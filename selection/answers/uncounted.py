@@ -25,6 +25,8 @@ from selection.models import Assignment, Run, UncountedAnswer, Watch, plain_key
 
 Reason = UncountedAnswer.Reason
 EVENT = "uncounted"  # kind of the event
+# The ids of the team, the run, the candidate and the question, and the number of the assignment.
+Place = tuple[int | None, int, int, int, int | None]
 PAGE, API, FILE, MODEL = "page", "api", "file", "model"
 WITHDRAWN = "Too late: this question was withdrawn, because nobody was known to be at it."
 
@@ -52,7 +54,7 @@ def note_answers(reason: Reason, door: str, assignments: Collection[int]) -> Non
         _tell_run(run, Reason.WITHDRAWN)
     withdrawn.update(at=now, door=door)
     rows = Assignment.objects.filter(pk__in=assignments).order_by()
-    columns = ("candidate__run", "candidate", "question", "pk")
+    columns = ("candidate__run__team", "candidate__run", "candidate", "question", "pk")
     _store(door, _build_rows(reason, rows.values_list(*columns)))
 
 
@@ -64,12 +66,12 @@ def note_rows(run: Run, door: str, rows: Iterable[tuple[int, int, str]]) -> None
     columns = ("candidate", "question", "pk", "answer__expired", "answer__response")
     asked = Assignment.objects.filter(candidate__run=run).order_by().values_list(*columns)
     stored = {(candidate, question): rest for candidate, question, *rest in asked}
-    by_reason: dict[Reason, list[tuple[int, int, int, int | None]]] = defaultdict(list)
+    by_reason: dict[Reason, list[Place]] = defaultdict(list)
     for (candidate, question), response in given.items():
         number, expired, first = stored.get((candidate, question), (None, None, None))
         if first != response:
             reason = _reason_of_row(run, number, expired, first)
-            by_reason[reason].append((run.pk, candidate, question, number))
+            by_reason[reason].append((run.team_id, run.pk, candidate, question, number))
     for reason, places in by_reason.items():
         _store(door, _build_rows(reason, places))
 
@@ -84,10 +86,8 @@ def _reason_of_row(run: Run, number: int | None, expired: bool | None, first: st
     return Reason.CHANGED if first else Reason.RETIRED
 
 
-def _build_rows(
-    reason: Reason, rows: Iterable[tuple[int, int, int, int | None]]
-) -> list[UncountedAnswer]:
-    names = ("run_id", "candidate_id", "question_id", "number")
+def _build_rows(reason: Reason, rows: Iterable[Place]) -> list[UncountedAnswer]:
+    names = ("team_id", "run_id", "candidate_id", "question_id", "number")
     return [UncountedAnswer(reason=reason, **dict(zip(names, row, strict=True))) for row in rows]
 
 
@@ -127,7 +127,10 @@ def note_gold(
     if not reasons:
         return
     known = set(watch.uncounted.order_by().values_list("reason", flat=True).distinct())
-    rows = [UncountedAnswer(watch=watch, place=one, reason=why) for one, why in reasons.items()]
+    rows = [
+        UncountedAnswer(team_id=watch.team_id, watch=watch, place=one, reason=why)
+        for one, why in reasons.items()
+    ]
     _store(door, rows)
     for reason in sorted(set(reasons.values()) - known):
         audit.record_entry("uncounted", watch, who="watch", why=reason.label)
@@ -141,8 +144,8 @@ def forget(assignment: int) -> None:
 def remember_withdrawn(assignments: Collection[int]) -> None:
     """Remember those of these assignments that were handed out: their answers may still come."""
     rows = Assignment.objects.filter(pk__in=assignments).exclude(handed=None).order_by()
-    columns = rows.values_list("candidate__run", "candidate", "question", "pk")
-    answers = _build_rows(Reason.WITHDRAWN, columns)
+    columns = ("candidate__run__team", "candidate__run", "candidate", "question", "pk")
+    answers = _build_rows(Reason.WITHDRAWN, rows.values_list(*columns))
     UncountedAnswer.objects.bulk_create(answers, 500, ignore_conflicts=True)
 
 
@@ -155,5 +158,5 @@ def list_withdrawn(
     """
     rows = UncountedAnswer.objects.filter(number__in=assignments, reason=Reason.WITHDRAWN)
     rows = rows if candidate_id is None else rows.filter(candidate=candidate_id)
-    rows = rows if team_id is None else rows.filter(run__team=team_id)
+    rows = rows if team_id is None else rows.filter(team=team_id)
     return {number for number in rows.values_list("number", flat=True) if number is not None}

@@ -14,6 +14,7 @@ from .pools import Worker
 from .questions import Question
 from .runs import Run
 from .status import status_of
+from .teams import Team
 
 
 class Candidate(models.Model):
@@ -233,6 +234,7 @@ class UncountedAnswer(models.Model):
         MET = "met", "its worker had met the question before"
         UNKNOWN = "unknown", "its worker or its question is not known"
 
+    team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+", db_index=False)
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="uncounted")
     watch = models.ForeignKey(
         "selection.Watch", models.CASCADE, null=True, related_name="uncounted", db_index=False

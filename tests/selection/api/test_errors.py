@@ -139,10 +139,10 @@ def test_fields_of_the_api_have_a_type():
     for name, schema in api.get_openapi_schema()["components"]["schemas"].items():
         look(schema, name)
     assert sorted(open_ones) == [
-        "CostOut.options",
         "EndpointOut.extra_body",
         "JobOut.result",
         "PlannedCallOut.body",
+        "PointOut.options",
         "PoolWorkerOut.attributes",
         "RowOut.options",
         "SelectionOut.options",
