@@ -38,7 +38,7 @@ tools: .venv/tested $(TYPES)
 run: setup
 	$(BIN)/python manage.py launch --host $(HOST) --port $(PORT)
 
-# Ten minutes on two cores: everything on SQLite except the slow tests, and on PostgreSQL those
+# Eight minutes on two cores: everything on SQLite except the slow tests, and on PostgreSQL those
 # of what databases differ in (both lists are in tests/conftest.py).
 test: tools
 	$(TESTS)
