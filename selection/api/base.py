@@ -227,7 +227,9 @@ class Endpoints(Router):
         if response is not NOT_SET:
             openapi_extra = getattr(response.get(202), "LATER", openapi_extra)
         options["openapi_extra"] = getattr(view_func, "openapi_extra", openapi_extra)
-        module = view_func.__module__.partition("selection.api.")[2].replace(".", "_")
+        # For example selection.api.pools, or crowdselect.mail.api of an app.
+        project, app, *rest = view_func.__module__.split(".")
+        module = "_".join(rest) if project == "selection" else app.replace("_", " ")
         options["tags"] = tags or [TAGS.get(module, "runs" if module[:4] == "run_" else module)]
         super().add_api_operation(path, methods, view_func, response=response, **options)
         if response is not NOT_SET:

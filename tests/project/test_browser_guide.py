@@ -93,7 +93,7 @@ def test_guide_works_on_a_phone_without_javascript(phone: Page):
     phone.goto("/admin/selection/run/begin/")
     expect(phone.get_by_label("Lowest usual accuracy")).to_be_hidden()
     phone.locator("#id_pool").select_option(pool.name)
-    phone.get_by_label("Question set").select_option(questions.name)
+    phone.get_by_label("Question set", exact=True).select_option(questions.name)
     phone.get_by_label("How many workers to select").fill("2")
     phone.get_by_text("Your crowd").tap()
     phone.get_by_text("Your own range").tap()

@@ -69,7 +69,7 @@ def ids(theirs: Camp) -> dict[str, object]:
         "question": "zebra-q1",
         "worker": "zebra-w1",
         "assignment_id": theirs.open.pk,
-        "forecast_id": theirs.forecast.pk,
+        "forecast_id": str(theirs.forecast.pk),
         "file_id": str(theirs.upload.pk),
         "replay_id": str(theirs.replay.pk),
         "practice_id": theirs.question_set.practice.get().pk,

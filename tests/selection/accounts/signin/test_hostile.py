@@ -11,7 +11,7 @@ from tests.signing import browser, confirm, person
 pytestmark = pytest.mark.django_db
 
 NAMES = ["next", "process", "error", "code", "state", "credential", "username", "account", "name"]
-PARTS = {"pk": 1, "provider_id": "company", "name": "a"}
+PARTS = {"pk": 1, "provider_id": "company", "name": "a", "uidb64": "MQ", "token": "a-b"}
 
 
 def addresses() -> list[str]:
