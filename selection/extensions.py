@@ -1,4 +1,4 @@
-"""What apps add to the core, which knows none of them by name.
+"""Registries of what apps add to the core: it imports no app.
 
 An app fills these lists when it starts: those of pages in its module ``admin``, which only
 processes with pages load, as its modules ``api`` and ``urls``; the others in a module that
@@ -19,16 +19,16 @@ class Piece:
     """A piece of a page.
 
     template  rendered in the page's context
-    facts     what it needs besides, from the page's context; the piece is absent without any
+    facts     adds values to that context; None leaves the piece out
     """
 
     template: str
-    facts: Callable[[Facts], Facts] = lambda context: {"shown": True}
+    facts: Callable[[Facts], Facts | None] = lambda context: {}
 
 
 @dataclass(frozen=True)
 class PasswordMail:
-    """How users get their link to set a password.
+    """Delivery of links to set a password.
 
     works    tells if messages leave this machine
     request  has the link sent to a user
@@ -40,7 +40,7 @@ class PasswordMail:
 
 @dataclass(frozen=True)
 class AlertListener:
-    """Who hears of the new alerts of runs.
+    """A listener to new alerts of runs.
 
     followed  makes a condition of runs to check
     tell      is called with a run and the words of its new alerts, in the transaction that marks
@@ -53,7 +53,7 @@ class AlertListener:
 
 @dataclass(frozen=True)
 class PersonalData:
-    """What an app stores about workers.
+    """Erasure and export of an app's data about workers.
 
     erase   is called with the rows of a worker, in all pools of a team, their pseudonym and a
             function that replaces their names in a text, in the transaction that erases them

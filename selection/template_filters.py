@@ -114,6 +114,6 @@ def pieces(context: Context, place: str) -> SafeString:
     drawn = [
         render_to_string(piece.template, {**values, **facts})
         for piece in extensions.PIECES[place]
-        if (facts := piece.facts(values))
+        if (facts := piece.facts(values)) is not None
     ]
     return mark_safe("".join(drawn))  # noqa: S308  (templates escaped it)

@@ -13,26 +13,26 @@ from .pages import run_mail, system, wishes
 Context = Mapping[str, Any]
 
 
-def _undelivered(context: Context) -> Context:
-    return {"shown": True} if invitations.failed_mails(context["run"]).exists() else {}
+def _undelivered(context: Context) -> Context | None:
+    return {} if invitations.failed_mails(context["run"]).exists() else None
 
 
-def _invitation(context: Context) -> Context:
+def _invitation(context: Context) -> Context | None:
     """Offer e-mail to workers with an address, if there is a mail server."""
     if not context["entrance"].reachable or not has_server():
-        return {}
+        return None
     return {"invited": len(invitations.invited_keys(context["run"]))}
 
 
-def _missing(context: Context) -> Context:
+def _missing(context: Context) -> Context | None:
     entrance = context["entrance"]
     offered = entrance.reachable and has_server()
-    return {"shown": True} if entrance.present and not offered else {}
+    return {} if entrance.present and not offered else None
 
 
-def _mails(context: Context) -> Context:
+def _mails(context: Context) -> Context | None:
     mails = invitations.mails_to(context["candidate"])
-    return {"mails": mails} if mails else {}
+    return {"mails": mails} if mails else None
 
 
 extensions.RUN_PAGES.extend([run_mail.MailPage, run_mail.SendPage])

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from ninja import Field, Schema, Status
 
-from crowdselect.mail import invitations, texts
-from crowdselect.mail.invitations import InvitationPlan
-from crowdselect.mail.models import MOST_REMIND_HOURS
-from crowdselect.mail.texts import LONGEST_BODY, LONGEST_SUBJECT, Text
 from selection.api.base import api, find_object, requester_name
 from selection.api.fields import WHOLE, Id, Part, Reason, Yes
 from selection.models import Run
+
+from . import invitations, texts
+from .invitations import InvitationPlan
+from .models import MOST_REMIND_HOURS
+from .texts import LONGEST_BODY, LONGEST_SUBJECT, Text
 
 MOST_FAILURES = 1000
 

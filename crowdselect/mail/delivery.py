@@ -12,7 +12,6 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from crowdselect.mail.models import Mail, has_server, recipient_digest
 from selection import db_clock
 from selection.history import events
 from selection.models import Run
@@ -20,6 +19,7 @@ from selection.outbox import celery_messages, queues
 from selection.texts import count_noun
 
 from . import letters
+from .models import Mail, has_server, recipient_digest
 from .server import About, Failure, MailServer, describe_failure, mail_server
 
 logger = logging.getLogger(__name__)

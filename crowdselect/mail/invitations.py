@@ -7,7 +7,6 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from crowdselect.mail.models import Mail, OptOut, has_server, recipient_digest
 from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.history import events
@@ -15,6 +14,7 @@ from selection.models import Candidate, Run
 from selection.texts import count_noun
 
 from . import delivery, opt_outs, texts
+from .models import Mail, OptOut, has_server, recipient_digest
 from .server import require_server
 
 State, Kind = Mail.State, Mail.Kind

@@ -7,12 +7,12 @@ from django.contrib.auth.models import User
 from django.core.mail import EmailMessage
 from django.urls import reverse
 
-from crowdselect.mail.models import Mail
 from selection.accounts import passwords, roles_of
 from selection.models import Candidate, Run
 from selection.worker import links
 
 from . import opt_outs, texts
+from .models import Mail
 
 COLUMNS = ("run", "watch", "candidate__run", "candidate__worker__pool", "user")
 

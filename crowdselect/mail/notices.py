@@ -8,13 +8,13 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
-from crowdselect.mail.models import Follower, Mail, has_server
 from selection import db_clock
 from selection.accounts import roles_of
 from selection.models import Run, Watch, WatchedWorker
 from selection.texts import counted
 
 from . import delivery, letters
+from .models import Follower, Mail, has_server
 
 Kind = Mail.Kind
 # A run that ended longer ago, for example before an outage, is no news.

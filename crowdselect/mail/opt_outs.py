@@ -4,8 +4,9 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
 
-from crowdselect.mail.models import OptOut, recipient_digest, worker_digest
 from selection.models import Worker
+
+from .models import OptOut, recipient_digest, worker_digest
 
 _signer = Signer(salt="selection.unsubscribe", sep=".")
 

@@ -11,8 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
-from crowdselect.mail.models import REPLY_LENGTH, has_server
 from selection.errors import Refused
+
+from .models import REPLY_LENGTH, has_server
 
 NO_SERVER = (
     "No mail server is configured. The administrator of this server sets EMAIL_HOST, then sends a "

@@ -11,11 +11,12 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from crowdselect.mail.models import MOST_REMIND_HOURS, Mail, MailSettings
 from selection import viewer_locale
 from selection.errors import Refused
 from selection.history import events
 from selection.models import Run, Worker
+
+from .models import MOST_REMIND_HOURS, Mail, MailSettings
 
 KINDS = (Mail.Kind.INVITATION, Mail.Kind.REMINDER)
 LONGEST_SUBJECT = 200

@@ -26,7 +26,7 @@ def export_run(run: Run) -> dict[str, Any]:
         "taken_out_by_hand": [
             _selected_row(columns, None, line)
             for line in standings.lines
-            if (line.by_algorithm and not line.selected)
+            if line.by_algorithm and not line.selected
         ],
     }
 

@@ -8,22 +8,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crowdselect.past_answers import plays, replay_requests
+from crowdselect.past_answers import plays
 from crowdselect.past_answers.models import Replay
 from selection import tasks
 from selection.models import Pool, Run
-from selection.outbox import celery_messages
 from tests.pasts import write_past
 from tests.worlds import make_run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
-
-
-@pytest.fixture(autouse=True)
-def few_plays(monkeypatch):
-    monkeypatch.setattr(plays, "SEEDS", 2)
-    monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.any_database,
+    pytest.mark.usefixtures("few_plays"),
+]
 
 
 @pytest.fixture

@@ -13,21 +13,17 @@ from crowdselect.past_answers.models import Replay
 from crowdselect.past_answers.records import AnswerRecord
 from selection import privacy, tasks
 from selection.models import Pool, Run, Worker
-from selection.outbox import celery_messages
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
 from tests.worlds import make_pool, make_run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.any_database,
+    pytest.mark.usefixtures("few_plays"),
+]
 
 FORM = admin_url("run_past")
-
-
-@pytest.fixture(autouse=True)
-def few_plays(monkeypatch):
-    monkeypatch.setattr(plays, "SEEDS", 2)
-    monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

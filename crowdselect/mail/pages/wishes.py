@@ -24,9 +24,9 @@ def list_wishes(user: Any) -> list[Facts]:
     return [Facts(team=team, choice=(usual | choices)[team.pk]) for team in teams]
 
 
-def wish_facts(context: Mapping[str, Any]) -> dict[str, Any]:
+def wish_facts(context: Mapping[str, Any]) -> dict[str, Any] | None:
     wishes = list_wishes(context["request"].user)
-    return {"wishes": wishes} if wishes else {}
+    return {"wishes": wishes} if wishes else None
 
 
 def change_wishes(request: HttpRequest) -> HttpResponse:

@@ -33,7 +33,7 @@ def open_lines(raw: bytes, name: str, encoding: str, between: bool, picked: Pick
         return kind, None, bound_lines(lines, name)
     if archive:
         form, objects = open_results(archive)
-        return _open_results("packed files", form, objects, name, between, picked)
+        return arrange_table("packed files", form, objects, name, between, picked)
     if raw.startswith(PARQUET):
         values: Iterator[tuple[int, Any]] = enumerate(_read_parquet(raw), 1)
         kind, choices = "Parquet", None
@@ -46,13 +46,14 @@ def open_lines(raw: bytes, name: str, encoding: str, between: bool, picked: Pick
     known = recognise_format(set(first[1])) if first and isinstance(first[1], dict) else None
     if known:
         objects = ((line, value, name) for line, value in every)
-        return _open_results(kind, known, objects, name, between, picked)
+        return arrange_table(kind, known, objects, name, between, picked)
     return kind, None, bound_lines(arrange_objects(every, name, choices), name)
 
 
-def _open_results(
+def arrange_table(
     kind: str, form: Format, objects: Objects, name: str, between: bool, picked: Picked
 ) -> Opened:
+    """Arrange results of models as a table."""
     results = read_results(form, objects, name, picked)
     lines = bound_lines(arrange_results(results, between), name)
     return f"{kind}; {results.description}", results.choices, lines

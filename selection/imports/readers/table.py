@@ -21,8 +21,8 @@ from .json_lines import flatten_object, join_texts
 from .limits import Faults, Row, bound_lines, check_lines
 from .reader_process import open_apart
 from .result_formats import Format, recognise_format
-from .results import Choice, Objects, Picked, arrange_results, read_results
-from .structured import PARQUET, Opened, open_lines
+from .results import Choice, Objects, Picked
+from .structured import PARQUET, Opened, arrange_table, open_lines
 from .workbooks import OLD_EXCEL
 
 # First bytes of files that people mistake for tables.
@@ -79,12 +79,12 @@ class Table:
         picked: Picked,
         most_rows: int = MOST_OF_THE_PAST,
     ) -> "Table":
-        results = read_results(form, objects, self.name, picked)
-        lines = bound_lines(arrange_results(results, between), self.name)
-        lines = check_lines(lines, self.name, most_rows, self.faults)
-        (_, columns), kind = next(lines), f"{self.what}; {results.description}"
-        choices = results.choices
-        return replace(self, what=kind, header=columns, rows=lines, choices=choices, titled=False)
+        kind, choices, lines = arrange_table(self.what, form, objects, self.name, between, picked)
+        rows = check_lines(lines, self.name, most_rows, self.faults)
+        _, header = next(rows)
+        return replace(
+            self, what=kind, header=header, rows=rows, choices=choices or [], titled=False
+        )
 
     def rows_with_header(self) -> Iterator[Row]:
         """Yield the header with the other rows, for a list without a header."""
