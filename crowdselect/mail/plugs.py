@@ -1,4 +1,4 @@
-"""What the core calls: sweeps, alerts, links to set passwords, erasure and export of data."""
+"""Entries in the core's registries: sweeps, alerts, password links, personal data."""
 
 from selection import extensions
 

@@ -1,4 +1,4 @@
-"""Erasure and export of what messages tell about workers."""
+"""Erasure and export of workers' data in messages."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Addresses of the app beside those of runs."""
+"""Addresses of the app."""
 
 from django.urls import path
 from django.views.decorators.http import require_POST

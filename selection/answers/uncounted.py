@@ -121,7 +121,7 @@ def place_of_gold(worker: str, question: str) -> str:
 def note_gold(
     watch: Watch, door: str, reasons: Mapping[str, Reason], counted: Collection[str] = ()
 ) -> None:
-    """Note gold answers of a watch by place, and forget those that count since they were mended."""
+    """Note gold answers of a watch by place, and forget mended ones, which count now."""
     if counted:
         watch.uncounted.filter(place__in=counted).delete()
     if not reasons:

@@ -94,7 +94,7 @@ class _Play:
         self.study.tell(results)
 
     def take_outcomes(self) -> None:
-        """Tell the study what the calls that ended say; those without a result wait again."""
+        """Tell the study the results of the calls that ended; the other calls wait again."""
         results = []
         for row in self.caller.collect(TURN):
             pair, model = (row["model"], row["question"]), self.caller.models[row["model"]]

@@ -138,7 +138,7 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
 
 
 def cancel_job(job: Job) -> None:
-    """Stop the job unless it has ended. What it has so far stays."""
+    """Stop the job unless it has ended. Its result so far stays."""
     rows = Job.objects.filter(pk=job.pk, state__in=(*GOING, State.ASKING))
     if rows.update(state=State.CANCELLED):
         job.state = State.CANCELLED
@@ -176,7 +176,7 @@ def work_on_job(job_id: Any) -> None:
 
 
 def take_turn(job: Job, function: Function) -> None:
-    """Let the function work on a job whose state is WORKING, and store what comes of it."""
+    """Let the function work on a job whose state is WORKING, and store the result."""
     try:
         with actor.acting_as_person(job.by):
             job.result = function(job)

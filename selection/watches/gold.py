@@ -94,7 +94,7 @@ def record_gold(
 
 
 def note_uncounted(watch: Watch, given: Sequence[GivenGold], outside: Outside, door: str) -> None:
-    """Note answers that are not taken; those that are stored already are repeats."""
+    """Note answers that are not taken; stored answers are repeats."""
     places = GoldPlaces(watch, given, outside)
     for number, row in enumerate(given, 1):
         fate = places.compare_stored(places.place_row(number, row), row)
@@ -275,7 +275,7 @@ class GoldPlaces:
         return GoldFate(number, REFUSED, str(refusal))
 
     def note_refusals(self, door: str, fates: Sequence[GoldFate] = ()) -> None:
-        """Note the refused answers, and forget earlier refusals of those that were added."""
+        """Note the refused answers, and forget earlier refusals of the added ones."""
         added = [self.given[fate.row - 1] for fate in fates if fate.result == ADDED]
         counted = [uncounted.place_of_gold(row.worker, row.question) for row in added]
         uncounted.note_gold(self.watch, door, self.refusals, counted)

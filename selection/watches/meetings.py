@@ -62,7 +62,7 @@ def find_twins(watch: Watch) -> dict[int, set[int]]:
 
 
 def list_twins(watch: Watch) -> list[list[Question]]:
-    """List the questions in use that are there several times, those of one text together."""
+    """List the questions in use that occur several times, grouped by text."""
     twins = find_twins(watch)
     in_use = Question.objects.filter(retired=None).select_related("question_set").in_bulk(twins)
     groups = sorted({tuple(sorted(pks & in_use.keys())) for pks in twins.values()})

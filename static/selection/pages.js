@@ -3,7 +3,7 @@
 
 // Select2 names its comboboxes by what is chosen; they are called as their labels say.
 
-function nameThem() {
+function nameComboboxes() {
   for (const box of document.querySelectorAll(".select2-selection[role=combobox]")) {
     const select = box.closest(".select2")?.previousElementSibling;
     const label = select?.labels?.[0];
@@ -20,8 +20,8 @@ function nameThem() {
 
 // Rows of a form are added later, and theirs come with them.
 addEventListener("load", () => {
-  nameThem();
-  new MutationObserver(nameThem).observe(document.body, { childList: true, subtree: true });
+  nameComboboxes();
+  new MutationObserver(nameComboboxes).observe(document.body, { childList: true, subtree: true });
 });
 
 // Names for columns of the theme without a heading.
@@ -77,21 +77,21 @@ document.addEventListener("DOMContentLoaded", () => {
 // The keyboard begins at what is wrong in a form, else where the page says. (Browsers do the second
 // by themselves, but not on pages that are hidden until their scripts have run.)
 
-function beginning() {
+function findBeginning() {
   const wrong = document.querySelector("main [aria-invalid=true]:not([type=hidden])");
   const chosen = wrong?.nextElementSibling?.querySelector(".select2-selection");
-  return chosen ?? wrong ?? said() ?? document.querySelector("[autofocus]") ?? firstOfNew();
+  return chosen ?? wrong ?? findAlert() ?? document.querySelector("[autofocus]") ?? findFirstField();
 }
 
 // Django's own script looks for it once, perhaps while the page is still hidden.
-function firstOfNew() {
+function findFirstField() {
   const model = document.getElementById("django-admin-form-add-constants")?.dataset.modelName;
   const fields = [...(document.getElementById(`${model}_form`)?.elements ?? [])];
   return fields.find(field => field.matches("input, select, textarea") && !field.disabled && field.offsetParent);
 }
 
 // What is wrong with the whole of a form, or of a file, stands in no field.
-function said() {
+function findAlert() {
   const words = document.querySelector("main [role=alert]:not([hidden])");
   if (words) words.tabIndex = -1;
   return words;
@@ -104,7 +104,7 @@ for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, () => { ac
 
 function focusBeginning(times) {
   if (acted || location.hash) return;
-  if (document.activeElement === document.body) beginning()?.focus();
+  if (document.activeElement === document.body) findBeginning()?.focus();
   if (times) setTimeout(() => focusBeginning(times - 1), 50);
 }
 

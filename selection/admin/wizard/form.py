@@ -491,7 +491,7 @@ OWN_ADDRESS = (Platform.CONNECT, Platform.BESAMPLE, Platform.SONA, Platform.CUST
 
 
 def read_arrival(settings: dict[str, Any]) -> dict[str, Any]:
-    """Complete the settings by those that the platform needs. Raises FieldError.
+    """Add the settings that the platform needs. Raises FieldError.
 
     People of a platform join by a link, so the roster is open. Without an address back workers
     hand in a code. Values of other platforms, whose fields are hidden, do not count.

@@ -34,7 +34,7 @@ reader_process.main()
 
 
 def open_apart(raw: bytes, name: str, **options: Any) -> Opened:
-    """Do what ``open_lines`` does, in a process that ends with the iterator of the lines."""
+    """Run ``open_lines`` in a process that ends with the iterator of the lines."""
     request = json.dumps({"name": name, **options})
     kept = _read_short(request, raw) if len(raw) < SHORT else None
     values = _parse_lines(_run_reader(request, raw) if kept is None else kept)

@@ -50,7 +50,7 @@ PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 
 
 def pledge(citation: str, **more: Any) -> Guarantee:
-    """State the guarantee of such a rule."""
+    """State the rule's guarantee."""
     return Guarantee(Goal.MARK, "confidence", citation, assumes=ASSUMES, **more)
 
 
@@ -113,7 +113,7 @@ class GoodByEValues(Selector):
         return -math.log(self.problem.delta * self._share)
 
     def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
-        """Find the arms shown to be good, and those shown to be bad: (n,) flags of each."""
+        """Find (n,) flags of the arms shown to be good, and of the arms shown to be bad."""
         tallies = self._tallies(rewards, pulls - rewards)
         bad = evidence_below(*tallies, self.mark, self.questions or None)
         return self._accept(self._evidence(*tallies)), bad >= -math.log(self.problem.delta)
