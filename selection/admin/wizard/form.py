@@ -124,7 +124,7 @@ class GuideForm(QuotaFields, EligibilityFields, OptionFields, SettingFields):
         None, label="Question set", empty_label="Choose a question set"
     )
     k = styled.IntegerField(label="How many workers to select (K)", max_value=2**31 - 1)
-    goal = _radio_field("Scope of the guarantee", GOALS, "group")
+    goal = _radio_field("Kind of guarantee", GOALS, "group")
     sure = _radio_field("How sure must the guarantee be?", CONFIDENCES, "0.05")
     sure_own = _number_field("Confidence in percent", max_value=Decimal("99.9999"))
     precise = _radio_field("How precise must the selection be?", PRECISIONS, "0.1")

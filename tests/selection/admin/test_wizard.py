@@ -527,7 +527,7 @@ def test_wizard_plans_for_all_who_reach_a_mark(requester, form_data):
     assert f"has a true accuracy of at least {shown}" in text or "below " + shown in text
     begin = text_of(requester.get(admin_url("run_begin")))
     assert "All good workers, up to K each is shown to reach the pass mark less ε" in begin
-    goal, precise = begin.index("Scope of the guarantee"), begin.index("How precise must")
+    goal, precise = begin.index("Kind of guarantee"), begin.index("How precise must")
     assert goal < begin.index("Pass mark") < precise
     best = forecast_requests.forecast_rows(job)[0]
     run = make(requester, page, forecast_rows.key_of(best))
